@@ -1,0 +1,89 @@
+//! Every bound, with its unit in its name, its reason and its source.
+//!
+//! *Characters* are Unicode scalar values, *bytes* are UTF-8 bytes. No cut falls inside a scalar
+//! value, and no cut is silent: each is marked in the words of the seed where it has some.
+
+/// Line and event of a decoded stream together, by default. A `done` of the largest text that an
+/// emitter sends (see [`DONE_TEXT_MAX_ESCAPED_BYTES`]) fits with room for its other fields.
+pub const EVENT_MAX_BYTES: usize = 16 << 20;
+
+/// Smallest accepted value for the bound of a decoder: a frame's own syntax must fit.
+pub const EVENT_MAX_BYTES_FLOOR: usize = 64;
+
+/// Escaped text a `done` may carry; past it the text is left out with a diagnostic, so that no
+/// frame outgrows a decoder (design, Endings).
+pub const DONE_TEXT_MAX_ESCAPED_BYTES: usize = 8 << 20;
+
+/// Undrained diagnostics that one machine keeps; what comes after is counted (design, rule 8).
+pub const DIAGNOSTICS_MAX: usize = 64;
+
+/// Bytes of somebody's text that a diagnostic's `detail` quotes.
+pub const DIAGNOSTIC_DETAIL_MAX_BYTES: usize = 160;
+
+/// An event id, in bytes (design, The log).
+pub const EVENT_ID_MAX_BYTES: usize = 128;
+
+/// One message row of the ring, in bytes (`agent` 6, decision A1).
+pub const ROW_MAX_BYTES: usize = 262_144;
+
+/// Rows that the ring keeps (`agent` 6).
+pub const RING_ROWS: usize = 2048;
+
+/// Rows that one *load earlier* adds (`agent` 6).
+pub const LOAD_EARLIER_ROWS: usize = 512;
+
+/// Items of one tool card (`agent` 5).
+pub const CARD_ITEMS_MAX: usize = 200;
+
+/// Escaped bytes of all details of one card; 32,768 bytes stay for the rest (`agent` 5).
+pub const CARD_DETAIL_BUDGET_BYTES: usize = 229_376;
+
+/// Characters of an item's brief, before the `…` (`agent` 5).
+pub const CARD_BRIEF_MAX_CHARS: usize = 64;
+
+/// Characters of a tool's summary line, name and status included (`agent` 3).
+pub const SUMMARY_MAX_CHARS: usize = 320;
+
+/// Characters of a tool's preview (`agent` 4).
+pub const PREVIEW_MAX_CHARS: usize = 100_000;
+
+/// Lines that a preview keeps from the start of a long output (`agent` 4).
+pub const PREVIEW_HEAD_LINES: usize = 40;
+
+/// Lines that a preview keeps from the end of a long output (`agent` 4).
+pub const PREVIEW_TAIL_LINES: usize = 10;
+
+/// Silence after which a keepalive is due, in milliseconds (`server`, Silence; seeds of `respond`
+/// and `workspace`).
+pub const KEEPALIVE_MS: u64 = 15_000;
+
+/// Characters of a prompt after trimming (`server`, Bodies).
+pub const PROMPT_MAX_CHARS: usize = 100_000;
+
+/// Bytes of a request body, by default (`server`, Bodies).
+pub const BODY_MAX_BYTES: usize = 1 << 20;
+
+/// Session rows that the history fold looks at (`agent` 9).
+pub const HISTORY_MAX_ROWS: usize = 400;
+
+/// Characters that the history fold keeps (`agent` 9).
+pub const HISTORY_MAX_CHARS: usize = 3_500_000;
+
+/// Characters at the front of a cut history within which a partial line is dropped (`agent` 9).
+pub const HISTORY_PARTIAL_LINE_CHARS: usize = 240;
+
+/// Attempts to reconnect in a row before a watching connection counts as lost (design, Channels).
+pub const RECONNECT_TRIES_MAX: u32 = 8;
+
+/// First delay before a reconnect, in milliseconds, where the stream named none.
+pub const RECONNECT_BASE_MS: u64 = 500;
+
+/// Longest delay before a reconnect that growth leads to, in milliseconds.
+pub const RECONNECT_CAP_MS: u64 = 10_000;
+
+/// Longest `retry:` that is believed, in milliseconds: a day.
+pub const RETRY_MAX_MS: u64 = 86_400_000;
+
+/// Tool calls that one turn may have open at once. A turn is one answer of one model; a peer that
+/// opens more is broken or hostile.
+pub const OPEN_CALLS_MAX: usize = 1024;

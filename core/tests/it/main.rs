@@ -1,0 +1,2 @@
+//! The integration suite: one binary, one module a room.
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
