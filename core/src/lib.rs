@@ -6,6 +6,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod error;
+pub mod event;
 pub mod ids;
 pub mod limits;
 pub mod text;

@@ -1,7 +1,11 @@
-//! Cuts and counts of text, none of them inside a scalar value.
+//! Cuts and counts of text, none of them inside a scalar value; paths below a workspace.
 
 use alloc::borrow::Cow;
 use alloc::string::String;
+
+mod path;
+
+pub use path::{PathFault, relative_path};
 
 /// The longest prefix of `text` with at most `max` bytes that ends on a scalar value.
 #[must_use]
