@@ -10,3 +10,4 @@ pub mod ids;
 pub mod limits;
 pub mod text;
 pub mod time;
+pub mod wire;
