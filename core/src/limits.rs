@@ -89,6 +89,10 @@ pub const RECONNECT_BASE_MS: u64 = 500;
 /// Longest delay before a reconnect that growth leads to, in milliseconds.
 pub const RECONNECT_CAP_MS: u64 = 10_000;
 
+/// Part of a reconnect's delay that may be added to it, in percent, so that the clients of a server
+/// that restarts do not all return in the same moment.
+pub const RECONNECT_JITTER_PERCENT: u64 = 20;
+
 /// Longest `retry:` that is believed, in milliseconds: a day.
 pub const RETRY_MAX_MS: u64 = 86_400_000;
 
