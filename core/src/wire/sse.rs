@@ -34,8 +34,8 @@ impl Default for SseOptions {
 
 /// Bytes of an event stream in, frames out.
 ///
-/// Linear in the bytes seen whatever the chunking: each byte is searched once for the end of its
-/// line, and copied only if its event is cut over chunks or has several data lines (then once to
+/// Linear in the bytes seen whatever the chunking: each byte is searched for the end of its
+/// line at most twice, and copied only if its event is cut over chunks or has several data lines (then once to
 /// keep it and at most once more to join the lines).
 ///
 /// Odd input is told by [`diagnostics`](Self::diagnostics), with the offset at which the event
@@ -196,7 +196,7 @@ impl SseDecoder {
         }
         self.release();
         let whole: &'i [u8] = input;
-        match self.scan(input) {
+        match self.one_line_block(input).or_else(|| self.scan(input)) {
             Some(found) => Step::Frame(self.frame(found, whole)),
             None => Step::NeedMore,
         }
@@ -291,6 +291,29 @@ impl SseDecoder {
     /// Bytes held of the line that is not complete.
     fn partial(&self) -> usize {
         self.carry.bytes.len() - self.line_start
+    }
+
+    /// The commonest block, one data line and a blank one, without the state that others need. It
+    /// leaves everything else, and everything in doubt, to `scan`.
+    #[inline]
+    fn one_line_block(&mut self, input: &mut &[u8]) -> Option<Found> {
+        let idle = self.block.at.is_none() && self.skip.is_none() && !self.after_cr;
+        if !(idle && self.mark.is_done() && input.first() == Some(&b'd')) {
+            return None;
+        }
+        let end =
+            memchr2(b'\r', b'\n', input).filter(|end| *end <= self.options.max_event_bytes)?;
+        let (line, rest) = input.split_at(end);
+        let rest = rest.strip_prefix(b"\n\n")?;
+        let (Name::Data, value) = field(line) else { return None };
+        let at = self.at;
+        *input = rest;
+        self.at += end as u64 + 2;
+        Some(Found {
+            at,
+            block: Block { data: Data::Input(value..end), ..Block::default() },
+            terminated: true,
+        })
     }
 
     /// Goes on line by line, up to the end of a block that has data.

@@ -6,6 +6,19 @@ use super::words::escape_stop;
 
 const HEX: &[u8; 16] = b"0123456789abcdef";
 
+/// The letter of a byte's short escape; 0 for a byte that has none.
+const SHORT: [u8; 256] = {
+    let mut table = [0; 256];
+    table[b'"' as usize] = b'"';
+    table[b'\\' as usize] = b'\\';
+    table[0x08] = b'b';
+    table[b'\t' as usize] = b't';
+    table[b'\n' as usize] = b'n';
+    table[0x0C] = b'f';
+    table[b'\r' as usize] = b'r';
+    table
+};
+
 /// How a character that cannot stand as it is gets written.
 #[derive(Clone, Copy)]
 enum Escape {
@@ -22,20 +35,16 @@ impl Escape {
     /// if it can stand as it is.
     #[inline]
     fn of(bytes: &[u8]) -> Option<(Self, usize)> {
-        Some(match *bytes.first()? {
-            byte @ (b'"' | b'\\') => (Self::Short(byte), 1),
-            b'\n' => (Self::Short(b'n'), 1),
-            b'\r' => (Self::Short(b'r'), 1),
-            b'\t' => (Self::Short(b't'), 1),
-            0x08 => (Self::Short(b'b'), 1),
-            0x0C => (Self::Short(b'f'), 1),
-            byte @ 0..0x20 => (Self::Control(byte), 1),
+        let byte = *bytes.first()?;
+        Some(match SHORT[usize::from(byte)] {
+            0 if byte < b' ' => (Self::Control(byte), 1),
             // Line ends to old JavaScript and to careless peers, so never written as they are.
-            _ => match bytes {
+            0 => match bytes {
                 [0xE2, 0x80, 0xA8, ..] => (Self::Separator(b'8'), 3),
                 [0xE2, 0x80, 0xA9, ..] => (Self::Separator(b'9'), 3),
                 _ => return None,
             },
+            letter => (Self::Short(letter), 1),
         })
     }
 

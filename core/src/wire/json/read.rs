@@ -55,12 +55,13 @@ pub fn read_object<'a, const N: usize>(
     }
 }
 
-/// The index of `key`, looked for from `likely` on and then before it.
+/// The index of `key`, looked for at `likely` first: in the usual text the names are in order.
 #[inline]
 fn slot<const N: usize>(key: &str, names: &[&str; N], likely: usize) -> Option<usize> {
-    let is_key = |name: &&str| **name == *key;
-    let (before, from) = names.split_at_checked(likely)?;
-    from.iter().position(is_key).map(|n| n + likely).or_else(|| before.iter().position(is_key))
+    match names.get(likely) {
+        Some(name) if **name == *key => Some(likely),
+        _ => names.iter().position(|name| **name == *key),
+    }
 }
 
 /// Whether `src` is one JSON value (RFC 8259) with nothing but blanks around it.
