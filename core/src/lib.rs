@@ -11,3 +11,4 @@ pub mod ids;
 pub mod limits;
 pub mod text;
 pub mod time;
+pub mod turn;
