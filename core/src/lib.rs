@@ -15,3 +15,4 @@ pub mod request;
 pub mod text;
 pub mod time;
 pub mod wire;
+pub mod turn;
