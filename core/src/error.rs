@@ -86,6 +86,7 @@ codes! {
     Busy "busy" Caller "a turn is running",
     BlankPrompt "blank_prompt" Caller "the prompt is blank",
     PromptTooLong "prompt_too_long" Caller "the prompt has too many characters",
+    NoRoute "no_route" Caller "the dialect has no request for this",
     NotFinished "not_finished" Caller "the turn has not ended",
     NoJsonForm "no_json_form" Caller "the dialect has no JSON answer",
     BadSnapshot "bad_snapshot" Caller "these bytes are no snapshot of this version",

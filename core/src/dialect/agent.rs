@@ -4,6 +4,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use super::client::{Answer, ClientSpec};
 use super::fields::{Fields, Joiner, read};
 use super::{
     Carriage, ChannelSpec, Decode, Dialect, Disconnect, Encode, JsonFailure, JsonTurn, Spec, Stamp,
@@ -17,7 +18,7 @@ use crate::event::{
 };
 use crate::request::{RequestError, RequestSpec, RouteSpec, SSE_HEADERS, Streams};
 use crate::text::is_blank;
-use crate::wire::json::{ObjectWriter, RawJson};
+use crate::wire::json::{ObjectWriter, RawJson, read_object};
 use crate::wire::{Frame, FrameWriter, Framing};
 
 const RULES: Rules = Rules {
@@ -57,6 +58,18 @@ pub(super) static SPEC: Spec = Spec {
         }],
         "error",
     ),
+    client: ClientSpec {
+        turn: "/api/agent",
+        watch: None,
+        cancel: None,
+        folds_history: true,
+        turn_body: |ask, body| {
+            body.str("prompt", ask.prompt).opt_str("modelId", unless_blank(ask.model_id));
+            body.opt_str("cwd", unless_blank(ask.cwd));
+        },
+        read: read_answer,
+        refusal: |status| (status == 404).then_some("Agent API not available."),
+    },
     json_answer: Some(json_answer),
     disconnect: Disconnect::Cancel,
     numbers_events: false,
@@ -221,6 +234,23 @@ fn json_answer(turn: &JsonTurn<'_>) -> (u16, Vec<u8>) {
             (200, body)
         }
     }
+}
+
+fn unless_blank(text: &str) -> Option<&str> {
+    (!is_blank(text)).then_some(text)
+}
+
+/// The answer of a server that did not stream.
+fn read_answer(body: &str) -> Option<Answer> {
+    let [text, tool_trace, cwd] = read_object(body, &["text", "toolTrace", "cwd"]).ok()?;
+    let mut unheard = Diagnostics::default();
+    let mut f = Fields { at: 0, diagnostics: &mut unheard };
+    let trace = f.trace(tool_trace, "toolTrace");
+    Some(Answer::Whole {
+        text: text?.str()?.into_owned(),
+        trace: trace.into_iter().map(TraceEntry::into_owned).collect(),
+        cwd: f.text(cwd, "cwd").map(|cwd| cwd.into_owned()),
+    })
 }
 
 #[derive(Default)]

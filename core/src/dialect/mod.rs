@@ -29,10 +29,13 @@ use crate::request::{Headers, RequestSpec};
 use crate::wire::{Frame, FrameWriter, Framing};
 
 mod agent;
+mod client;
 mod codec;
 mod fields;
 mod workspace;
 
+use client::ClientSpec;
+pub use client::{Answer, Ask, HttpCall, Role};
 pub use codec::{Decoder, Encoder};
 
 /// One of the protocols.
@@ -46,6 +49,7 @@ struct Spec {
     /// The default channel first.
     channels: &'static [ChannelSpec],
     requests: RequestSpec,
+    client: ClientSpec,
     json_answer: Option<JsonAnswer>,
     disconnect: Disconnect,
     /// Every event has a number, also in a stream that no log stands behind.
@@ -126,6 +130,33 @@ impl Dialect {
     #[must_use]
     pub fn turn_channel(self) -> Channel {
         self.0.channels.first().map_or(Channel::Turn, |spec| spec.channel)
+    }
+
+    /// The request of a host for `role`.
+    ///
+    /// # Errors
+    ///
+    /// [`Code::NoRoute`] if the dialect has none, [`Code::BadJson`] for a field that is no JSON.
+    pub fn http_call(self, role: Role, ask: &Ask<'_>) -> Result<HttpCall, CallerError> {
+        self.0.client.call(role, ask)
+    }
+
+    /// Reads the answer to a request that started a turn, where it is no stream.
+    #[must_use]
+    pub fn http_answer(self, status: u16, body: &str) -> Answer {
+        self.0.client.answer(status, body)
+    }
+
+    /// Whether the prompt that a host sends is the whole conversation as text.
+    #[must_use]
+    pub const fn folds_history(self) -> bool {
+        self.0.client.folds_history
+    }
+
+    /// Whether a session can be watched.
+    #[must_use]
+    pub const fn can_watch(self) -> bool {
+        self.0.client.watch.is_some()
     }
 
     /// The JSON answer to a request that did not ask for a stream, where the dialect has one:

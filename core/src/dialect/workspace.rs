@@ -7,6 +7,7 @@
 use alloc::boxed::Box;
 use alloc::string::String;
 
+use super::client::{Answer, ClientSpec};
 use super::fields::{Fields, Joiner, plain_summary, read};
 use super::{Carriage, ChannelSpec, Decode, Disconnect, Encode, Spec, Stamp, Written};
 use crate::error::{Code, Diagnostics};
@@ -49,6 +50,21 @@ pub(super) static SPEC: Spec = Spec {
         lenient_eof: false,
     }],
     requests: RequestSpec::new(Streams::Always, &[RouteSpec::new("turn", "text")], "error"),
+    client: ClientSpec {
+        turn: "/workspaces/{ws}/sessions/{session}/turns",
+        watch: Some("/workspaces/{ws}/sessions/{session}/stream"),
+        cancel: Some("/workspaces/{ws}/sessions/{session}/cancel"),
+        folds_history: false,
+        turn_body: |ask, body| {
+            body.str("text", ask.prompt).opt_str("client_id", ask.client_id);
+        },
+        read: |body| {
+            let [turn_id] = read_object(body, &["turn_id"]).ok()?;
+            let turn_id = turn_id.and_then(|id| id.str()).map(|id| id.into_owned());
+            Some(Answer::Started { turn_id })
+        },
+        refusal: |_| None,
+    },
     json_answer: None,
     disconnect: Disconnect::Detach,
     numbers_events: true,
