@@ -88,7 +88,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// A string with its quotes. Gives whether it has escapes.
-    #[inline]
+    #[inline(always)]
     pub(super) fn string(&mut self) -> Result<bool, JsonError> {
         self.expect(b'"')?;
         let mut escaped = false;
@@ -128,7 +128,7 @@ impl<'a> Scanner<'a> {
 
     /// Any value, inside `around` levels of brackets. Gives its kind, and whether it is a string
     /// with escapes.
-    #[inline]
+    #[inline(always)]
     pub(super) fn value(&mut self, around: usize) -> Result<(Kind, bool), JsonError> {
         match self.peek() {
             Some(b'"') => Ok((Kind::Str, self.string()?)),
