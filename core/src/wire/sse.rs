@@ -151,7 +151,8 @@ impl SseDecoder {
         }
         let cut = self.carry.bytes.get(self.line_start).is_some_and(|byte| *byte != b':');
         let said = self.block.named || self.block.has_id || self.block.data != Data::None;
-        if self.skip.is_none() && (cut || said) {
+        // Of a block that is being skipped nothing is left here: it was told of.
+        if cut || said {
             self.diagnostics.push(Code::TruncatedTail, self.block.at.unwrap_or(self.at));
         }
         self.drop_block();

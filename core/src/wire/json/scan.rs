@@ -76,7 +76,11 @@ impl<'a> Scanner<'a> {
 
     #[inline]
     pub(super) fn blanks(&mut self) {
-        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.peek() {
+        // Most often there is none, which one comparison tells.
+        while let Some(byte @ ..=b' ') = self.peek() {
+            if !matches!(byte, b' ' | b'\n' | b'\r' | b'\t') {
+                break;
+            }
             self.at += 1;
         }
     }

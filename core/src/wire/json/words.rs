@@ -15,6 +15,11 @@ const fn below_space(word: u64) -> u64 {
     word.wrapping_sub(ONES * b' ' as u64) & !word
 }
 
+/// Marks the first byte that [`ends_run`].
+const fn stops(word: u64) -> u64 {
+    equal(word, b'"') | equal(word, b'\\') | below_space(word)
+}
+
 const fn first(found: u64) -> Option<usize> {
     let found = found & HIGHS;
     if found == 0 { None } else { Some((found.trailing_zeros() / 8) as usize) }
@@ -35,7 +40,7 @@ pub(super) const fn may_escape(byte: u8) -> bool {
 #[inline]
 pub(super) fn may_escape_in(word: &[u8; 8]) -> Option<usize> {
     let word = u64::from_le_bytes(*word);
-    first(equal(word, b'"') | equal(word, b'\\') | equal(word, 0xE2) | below_space(word))
+    first(stops(word) | equal(word, 0xE2))
 }
 
 /// Whether any byte is one that [`may_escape`]: no branch, so that a compiler can make vector
@@ -56,7 +61,7 @@ pub(super) fn string_stop(bytes: &[u8], at: usize) -> usize {
     let mut words = 0;
     while let Some((word, after)) = rest.split_first_chunk::<8>() {
         let word = u64::from_le_bytes(*word);
-        if let Some(n) = first(equal(word, b'"') | equal(word, b'\\') | below_space(word)) {
+        if let Some(n) = first(stops(word)) {
             return bytes.len() - rest.len() + n;
         }
         rest = after;
@@ -70,6 +75,14 @@ pub(super) fn string_stop(bytes: &[u8], at: usize) -> usize {
             }
         }
     }
-    let plain = rest.iter().position(|byte| ends_run(*byte)).unwrap_or(rest.len());
+    let plain = match bytes.last_chunk::<8>() {
+        // The last word again, without what was looked at. The zeros that move in are stops too, so
+        // that there is one; a stop among them is the end.
+        Some(word) if !rest.is_empty() => {
+            let word = u64::from_le_bytes(*word) >> (8 * (8 - rest.len()));
+            first(stops(word)).unwrap_or(8).min(rest.len())
+        }
+        _ => rest.iter().position(|byte| ends_run(*byte)).unwrap_or(rest.len()),
+    };
     bytes.len() - rest.len() + plain
 }
