@@ -110,8 +110,7 @@ fn main() {
 
     let mut out = Vec::with_capacity(whole.len() * 2);
     let mut other = Vec::with_capacity(whole.len() * 2);
-    for (what, text) in [("short", "hello"), ("long", &*"a line of text, \"quoted\"\n".repeat(20))]
-    {
+    for (what, text) in [("short", "hello"), ("long", &include_str!("framing.rs")[..2000])] {
         let encode = race(
             EVENTS,
             || {

@@ -24,6 +24,7 @@
 
 use alloc::borrow::Cow;
 
+mod block;
 pub mod encode;
 pub mod json;
 mod lines;

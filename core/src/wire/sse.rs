@@ -9,6 +9,7 @@ use core::ops::Range;
 
 use memchr::memchr2;
 
+use super::block::{Block, Data, Found, Name, Skip, digits, field};
 use super::lines::{Carry, Mark, bound, text};
 use super::{Frame, Step};
 use crate::error::{CallerError, Code, Diagnostics};
@@ -34,9 +35,9 @@ impl Default for SseOptions {
 
 /// Bytes of an event stream in, frames out.
 ///
-/// Linear in the bytes seen whatever the chunking: each byte is searched for the end of its
-/// line at most twice, and copied only if its event is cut over chunks or has several data lines (then once to
-/// keep it and at most once more to join the lines).
+/// Linear in the bytes seen whatever the chunking: each byte is searched for the end of its line at
+/// most twice, and copied only if its event is cut over chunks or has several data lines (then once
+/// to keep it and at most once more to join the lines).
 ///
 /// Odd input is told by [`diagnostics`](Self::diagnostics), with the offset at which the event
 /// began: `invalid_utf8` (once an event, for text that reaches the frame), `event_too_large`,
@@ -80,80 +81,6 @@ impl Default for SseDecoder {
     fn default() -> Self {
         Self::build(SseOptions::default())
     }
-}
-
-/// What the lines of the current block said so far.
-#[derive(Clone, Debug, Default)]
-struct Block {
-    /// Offset of its first byte; `None` before its first line.
-    at: Option<u64>,
-    data: Data,
-    /// `SseDecoder::id` is of this block.
-    has_id: bool,
-    /// `SseDecoder::event` is of this block.
-    named: bool,
-    /// The name or the id had bytes that are not UTF-8.
-    bad_utf8: bool,
-}
-
-/// Where the data of the current block is.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-enum Data {
-    /// No data line yet: no frame.
-    #[default]
-    None,
-    /// In the input of this call, which only one line can be.
-    Input(Range<usize>),
-    /// In the carry.
-    Held(Range<usize>),
-}
-
-/// An oversized block being passed over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Skip {
-    LineStart,
-    MidLine,
-}
-
-/// A block that has ended and has data.
-struct Found {
-    at: u64,
-    block: Block,
-    terminated: bool,
-}
-
-#[derive(Clone, Copy)]
-enum Name {
-    Comment,
-    Data,
-    Event,
-    Id,
-    Retry,
-    Unknown,
-}
-
-/// Splits a line into its field and the offset of the value.
-fn field(line: &[u8]) -> (Name, usize) {
-    // The common line first; the rest of the function says the same at greater length.
-    if line.starts_with(b"data: ") {
-        return (Name::Data, 6);
-    }
-    let (name, value) = match memchr::memchr(b':', line) {
-        Some(0) => return (Name::Comment, line.len()),
-        // "If value starts with a U+0020 SPACE character, remove it": one at most.
-        Some(colon) => {
-            (&line[..colon], colon + 1 + usize::from(line.get(colon + 1) == Some(&b' ')))
-        }
-        None => (line, line.len()),
-    };
-    let name = match name {
-        b"data" => Name::Data,
-        b"event" => Name::Event,
-        b"id" => Name::Id,
-        b"retry" => Name::Retry,
-        _ => Name::Unknown,
-    };
-    (name, value)
 }
 
 impl SseDecoder {
@@ -224,7 +151,8 @@ impl SseDecoder {
         }
         let cut = self.carry.bytes.get(self.line_start).is_some_and(|byte| *byte != b':');
         let said = self.block.named || self.block.has_id || self.block.data != Data::None;
-        if self.skip.is_none() && (cut || said) {
+        // Of a block that is being skipped nothing is left here: it was told of.
+        if cut || said {
             self.diagnostics.push(Code::TruncatedTail, self.block.at.unwrap_or(self.at));
         }
         self.drop_block();
@@ -557,13 +485,4 @@ impl SseDecoder {
             }
         }
     }
-}
-
-/// A number of ASCII digits only; one that is too large for 64 bits is as large as can be.
-fn digits(value: &[u8]) -> Option<u64> {
-    if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
-        return None;
-    }
-    let digit = |n: u64, byte: &u8| n.saturating_mul(10).saturating_add(u64::from(byte - b'0'));
-    Some(value.iter().fold(0, digit))
 }

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::words::escape_stop;
+use super::words::{WORDS_BEFORE_BLOCKS, any_may_escape, may_escape, may_escape_in};
 
 const HEX: &[u8; 16] = b"0123456789abcdef";
 
@@ -55,7 +55,7 @@ impl Escape {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn write(self, out: &mut Vec<u8>) {
         match self {
             Self::Short(byte) => out.extend_from_slice(&[b'\\', byte]),
@@ -73,25 +73,56 @@ impl Escape {
 /// Appends `text` as it stands between the quotes of a JSON string. Linear.
 #[inline]
 pub(super) fn write_escaped(text: &str, out: &mut Vec<u8>) {
-    let bytes = text.as_bytes();
-    let mut done = 0;
-    let mut at = 0;
+    // A vector of one's own: its length stays in a register from piece to piece.
+    let mut own = core::mem::take(out);
+    own.reserve(text.len());
+    let mut rest = text.as_bytes();
     loop {
-        at = escape_stop(bytes, at);
-        if at == bytes.len() {
-            out.extend_from_slice(&bytes[done..]);
-            return;
-        }
-        match Escape::of(&bytes[at..]) {
+        rest = write_plain(rest, &mut own);
+        match Escape::of(rest) {
             Some((escape, len)) => {
-                out.extend_from_slice(&bytes[done..at]);
-                escape.write(out);
-                at += len;
-                done = at;
+                escape.write(&mut own);
+                rest = rest.get(len..).unwrap_or(&[]);
             }
-            None => at += 1,
+            None => match rest.split_first() {
+                Some((byte, after)) => {
+                    own.push(*byte);
+                    rest = after;
+                }
+                None => break,
+            },
         }
     }
+    *out = own;
+}
+
+/// Appends what comes before the next byte that may need an escape, and gives the rest. Pieces of a
+/// fixed size are copied as they are looked at, which is cheaper than to find the end of a short run
+/// and then to copy it.
+#[inline(always)]
+fn write_plain<'t>(mut rest: &'t [u8], out: &mut Vec<u8>) -> &'t [u8] {
+    let mut words = 0;
+    while let Some((word, after)) = rest.split_first_chunk::<8>() {
+        out.extend_from_slice(word);
+        if let Some(n) = may_escape_in(word) {
+            out.truncate(out.len() - (word.len() - n));
+            return &rest[n..];
+        }
+        rest = after;
+        words += 1;
+        if words == WORDS_BEFORE_BLOCKS {
+            while let Some((block, after)) = rest.split_first_chunk::<32>() {
+                if any_may_escape(block) {
+                    break;
+                }
+                out.extend_from_slice(block);
+                rest = after;
+            }
+        }
+    }
+    let n = rest.iter().position(|byte| may_escape(*byte)).unwrap_or(rest.len());
+    out.extend_from_slice(&rest[..n]);
+    &rest[n..]
 }
 
 /// How many bytes `text` takes between the quotes of a JSON string, as the writer here escapes it.
@@ -102,22 +133,25 @@ pub(super) fn write_escaped(text: &str, out: &mut Vec<u8>) {
 /// ```
 #[must_use]
 pub fn escaped_len(text: &str) -> usize {
-    let bytes = text.as_bytes();
-    let mut len = bytes.len();
-    let mut at = 0;
-    loop {
-        at = escape_stop(bytes, at);
-        if at == bytes.len() {
-            return len;
+    let mut rest = text.as_bytes();
+    let mut len = rest.len();
+    while let Some(byte) = rest.first() {
+        let mut taken = 1;
+        if may_escape(*byte)
+            && let Some((escape, chars)) = Escape::of(rest)
+        {
+            len += escape.len() - chars;
+            taken = chars;
         }
-        match Escape::of(&bytes[at..]) {
-            Some((escape, taken)) => {
-                len += escape.len() - taken;
-                at += taken;
+        rest = rest.get(taken..).unwrap_or(&[]);
+        while let Some((block, after)) = rest.split_first_chunk::<32>() {
+            if any_may_escape(block) {
+                break;
             }
-            None => at += 1,
+            rest = after;
         }
     }
+    len
 }
 
 /// Appends `text`, which is checked JSON, on one line: without the CR and LF between its tokens,

@@ -76,7 +76,11 @@ impl<'a> Scanner<'a> {
 
     #[inline]
     pub(super) fn blanks(&mut self) {
-        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.peek() {
+        // Most often there is none, which one comparison tells.
+        while let Some(byte @ ..=b' ') = self.peek() {
+            if !matches!(byte, b' ' | b'\n' | b'\r' | b'\t') {
+                break;
+            }
             self.at += 1;
         }
     }
@@ -88,7 +92,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// A string with its quotes. Gives whether it has escapes.
-    #[inline]
+    #[inline(always)]
     pub(super) fn string(&mut self) -> Result<bool, JsonError> {
         self.expect(b'"')?;
         let mut escaped = false;
@@ -128,7 +132,7 @@ impl<'a> Scanner<'a> {
 
     /// Any value, inside `around` levels of brackets. Gives its kind, and whether it is a string
     /// with escapes.
-    #[inline]
+    #[inline(always)]
     pub(super) fn value(&mut self, around: usize) -> Result<(Kind, bool), JsonError> {
         match self.peek() {
             Some(b'"') => Ok((Kind::Str, self.string()?)),

@@ -5,6 +5,7 @@ use core::fmt::Write;
 
 use super::RawJson;
 use super::escape::write_escaped;
+use super::words::may_escape;
 
 /// Writes one object; its end writes the closing bracket.
 ///
@@ -43,7 +44,7 @@ impl<'o> ObjectWriter<'o> {
     }
 
     /// A string.
-    #[inline]
+    #[inline(always)]
     pub fn str(&mut self, key: &str, value: &str) -> &mut Self {
         self.key(key);
         write_str(value, self.out);
@@ -123,11 +124,16 @@ impl<'o> ObjectWriter<'o> {
     /// Ends the object, as dropping it does.
     pub fn end(self) {}
 
-    #[inline]
+    #[inline(always)]
     fn key(&mut self, key: &str) {
         self.out.extend_from_slice(if self.first { b"\"" } else { b",\"" });
         self.first = false;
-        write_escaped(key, self.out);
+        // Nearly always a literal, for which the compiler has the answer.
+        if key.bytes().any(may_escape) {
+            write_escaped(key, self.out);
+        } else {
+            self.out.extend_from_slice(key.as_bytes());
+        }
         self.out.extend_from_slice(b"\":");
     }
 }
