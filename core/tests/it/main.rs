@@ -1,2 +1,7 @@
 //! The integration suite: one binary, one module a room.
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
+
+mod turn_checker;
+mod turn_emitter;
+mod turn_laws;
+mod turn_text;
