@@ -27,15 +27,15 @@ impl Emitter {
         match event {
             Event::TurnStarted(e) => self.start(e.clone(), sink),
             Event::ReasoningDelta(e) => {
-                self.follow_step(e.step, sink);
+                self.follow_step(e.step, &e.text, sink);
                 self.reasoning_of(&e.text, e.message_id.as_deref(), sink)
             }
             Event::TextDelta(e) => {
-                self.follow_step(e.step, sink);
+                self.follow_step(e.step, &e.text, sink);
                 self.text_of(&e.text, e.message_id.as_deref(), sink)
             }
             Event::Message(e) if e.role == Role::Assistant => self.message(e, sink),
-            Event::ToolCall(e) => self.tool_call(&e.call_id, &e.name, sink),
+            Event::ToolCall(e) => self.tool_call_of(&e.call_id, &e.name, e.step, sink),
             Event::ToolArgsDelta(e) => self.tool_args_delta(&e.call_id, &e.delta, sink),
             Event::ToolArgs(e) => {
                 self.imply_call(event, sink)?;
@@ -125,17 +125,11 @@ impl Emitter {
         Ok(())
     }
 
-    /// Goes on to the step that an event names, if it is a later one.
-    fn follow_step(&mut self, step: Option<u64>, sink: &mut Sink<'_>) {
-        if !self.is_finished() {
+    /// Goes on to the step that a delta names, if that is a later one.
+    fn follow_step(&mut self, step: Option<u64>, text: &str, sink: &mut Sink<'_>) {
+        if !self.is_finished() && !text.is_empty() {
             self.begin(sink);
             self.advance(step, sink);
-        }
-    }
-
-    fn advance(&mut self, step: Option<u64>, sink: &mut Sink<'_>) {
-        if let Some(step) = step.filter(|step| *step > self.step) {
-            self.step_to(step, sink);
         }
     }
 
@@ -158,12 +152,13 @@ impl Emitter {
             Some(DoneStatus::Cancelled) => self.cancel("unknown", sink),
             Some(DoneStatus::Failed) => self.fail(Failure::default(), sink),
             None => {
-                let mut finish = Finish::default();
-                finish.text = done.text.as_deref();
-                finish.finish_reason = done.finish_reason.as_deref();
-                finish.usage = done.usage.as_ref().map(|usage| usage.text());
-                finish.message_id = done.message_id.as_deref();
-                finish.generation_time = done.generation_time.as_deref();
+                let finish = Finish {
+                    text: done.text.as_deref(),
+                    finish_reason: done.finish_reason.as_deref(),
+                    usage: done.usage.as_ref().map(|usage| usage.text()),
+                    message_id: done.message_id.as_deref(),
+                    generation_time: done.generation_time.as_deref(),
+                };
                 self.finish(finish, sink)
             }
         }

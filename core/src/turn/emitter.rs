@@ -3,7 +3,6 @@
 use alloc::borrow::Cow;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::fmt;
 
 use super::ending::Ending;
 use super::order::{Irregular, Order, Phase};
@@ -332,6 +331,13 @@ impl Emitter {
         self.step = self.step.max(1);
     }
 
+    /// Goes on to `step` if it is a later one than that which runs.
+    pub(super) fn advance(&mut self, step: Option<u64>, sink: &mut Sink<'_>) {
+        if let Some(step) = step.filter(|step| *step > self.step) {
+            self.step_to(step, sink);
+        }
+    }
+
     pub(super) fn step_to(&mut self, step: u64, sink: &mut Sink<'_>) {
         self.cover(sink);
         self.step = step;
@@ -389,14 +395,4 @@ pub(super) fn named(id: &str, what: &str) -> Result<(), CallerError> {
         return Err(CallerError::new(Code::BadField).with(what));
     }
     Ok(())
-}
-
-impl fmt::Display for Ending {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Finished => f.write_str("finished"),
-            Self::Failed { message, .. } => write!(f, "failed: {message}"),
-            Self::Cancelled { by } => write!(f, "cancelled by {by}"),
-        }
-    }
 }

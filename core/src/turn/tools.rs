@@ -34,15 +34,27 @@ impl Emitter {
         name: &str,
         sink: &mut Sink<'_>,
     ) -> Result<(), CallerError> {
+        self.tool_call_of(call_id, name, None, sink)
+    }
+
+    pub(super) fn tool_call_of(
+        &mut self,
+        call_id: &str,
+        name: &str,
+        step: Option<u64>,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), CallerError> {
         if self.is_late() {
             return Ok(());
         }
         named(call_id, "call_id")?;
         let mut call = ToolCall::new(call_id, name_or(name, NAMELESS));
-        call.step = Some(self.step.max(1));
+        let step = step.unwrap_or_default().max(self.step).max(1);
+        call.step = Some(step);
         let event = Event::ToolCall(call);
         self.check(&event, call_id)?;
         self.begin_step(sink);
+        self.advance(Some(step), sink);
         self.cover(sink);
         self.give(event, sink);
         Ok(())
@@ -113,7 +125,8 @@ impl Emitter {
         if start.name.trim().is_empty() {
             start.name = NAMELESS.into();
         }
-        start.step = Some(self.step.max(1));
+        let step = start.step.unwrap_or_default().max(self.step).max(1);
+        start.step = Some(step);
         start.args = start.args.map(|args| if is_blank(&args) { "{}".into() } else { args });
         start.call_id = start.call_id.filter(|id| !id.is_empty());
         if start.call_id.is_none() {
@@ -130,6 +143,7 @@ impl Emitter {
             start.call_id = start.call_id.take().or(made.map(Cow::Owned));
         }
         self.begin_step(sink);
+        self.advance(Some(step), sink);
         self.cover(sink);
         self.give(event, sink);
         Ok(())
@@ -188,29 +202,13 @@ impl Emitter {
         if self.is_late() {
             return Ok(());
         }
-        let given = outcome.call_id.unwrap_or_default();
-        let calls = self.order.ledger(Thing::Call);
-        let index = self
-            .order
-            .pair(given, outcome.name)
-            .or_else(|| if given.is_empty() { self.order.waiting(outcome.name) } else { None });
-        let call = index.and_then(|index| calls.open().get(index));
-        let (id, name, runs) = match call {
-            Some(call) => {
-                let name = name_or(outcome.name, &call.label);
-                (call.id.clone(), String::from(name), call.running)
-            }
-            None if calls.outcome(given).is_some() => {
-                self.diagnostics.push_with(Code::DuplicateResult, self.calls, given);
-                return Ok(());
-            }
-            None if calls.is_full() => return Err(CallerError::new(Code::TooManyOpen).with(given)),
-            None => (String::from(given), String::from(name_or(outcome.name, NAMELESS)), false),
-        };
-        let id = if id.is_empty() && call.is_none() {
-            self.made_id(true).unwrap_or_default()
-        } else {
-            id
+        let Some(Callee { id, name, runs }) = self.callee(&outcome)? else {
+            self.diagnostics.push_with(
+                Code::DuplicateResult,
+                self.calls,
+                outcome.call_id.unwrap_or_default(),
+            );
+            return Ok(());
         };
         let call_id = (!id.is_empty()).then_some(Cow::Borrowed(id.as_str()));
 
@@ -244,6 +242,28 @@ impl Emitter {
         result.files_changed = outcome.files_changed;
         self.give(result.into(), sink);
         Ok(())
+    }
+
+    /// The call that an outcome belongs to; `None` for one that has its result.
+    fn callee(&mut self, outcome: &ToolOutcome<'_>) -> Result<Option<Callee>, CallerError> {
+        let given = outcome.call_id.unwrap_or_default();
+        let calls = self.order.ledger(Thing::Call);
+        let by_name = || if given.is_empty() { self.order.waiting(outcome.name) } else { None };
+        let index = self.order.pair(given, outcome.name).or_else(by_name);
+        if let Some(call) = index.and_then(|index| calls.open().get(index)) {
+            let id = if call.id.is_empty() { given } else { &call.id };
+            let name = name_or(outcome.name, &call.label);
+            return Ok(Some(Callee { id: id.into(), name: name.into(), runs: call.running }));
+        }
+        if calls.outcome(given).is_some() {
+            return Ok(None);
+        }
+        if calls.is_full() {
+            return Err(CallerError::new(Code::TooManyOpen).with(given));
+        }
+        let made = self.made_id(given.is_empty());
+        let name = name_or(outcome.name, NAMELESS).into();
+        Ok(Some(Callee { id: made.unwrap_or_else(|| given.into()), name, runs: false }))
     }
 
     /// Whether an argument event may be given; late ones are noted.
@@ -288,6 +308,14 @@ impl Emitter {
             self.cwd = place;
         }
     }
+}
+
+/// The call that an outcome belongs to.
+struct Callee {
+    /// Empty where the rules make none and the caller gave none.
+    id: String,
+    name: String,
+    runs: bool,
 }
 
 fn name_or<'n>(name: &'n str, other: &'n str) -> &'n str {

@@ -6,3 +6,7 @@ mod wire_framing;
 mod wire_json;
 mod wire_support;
 mod wire_vectors;
+mod turn_checker;
+mod turn_emitter;
+mod turn_laws;
+mod turn_text;
