@@ -5,9 +5,13 @@ extern crate alloc;
 #[cfg(feature = "std")]
 extern crate std;
 
+pub mod dialect;
 pub mod error;
 pub mod event;
 pub mod ids;
 pub mod limits;
+pub mod link;
+pub mod request;
 pub mod text;
 pub mod time;
+pub mod wire;

@@ -10,6 +10,14 @@ pub const EVENT_MAX_BYTES: usize = 16 << 20;
 /// Smallest accepted value for the bound of a decoder: a frame's own syntax must fit.
 pub const EVENT_MAX_BYTES_FLOOR: usize = 64;
 
+/// Nesting of one JSON value, in levels. Real payloads stay below a dozen; the bound keeps what a
+/// peer of nothing but brackets can make the reader remember at 512 bytes (`wire::json`).
+pub const JSON_DEPTH_MAX_LEVELS: usize = 4096;
+
+/// Buffer of a decoder that is kept between events whatever they need, in bytes. Above it, room
+/// that a large event left behind is given back (design, rule 9).
+pub const CARRY_KEEP_BYTES: usize = 64 << 10;
+
 /// Escaped text a `done` may carry; past it the text is left out with a diagnostic, so that no
 /// frame outgrows a decoder (design, Endings).
 pub const DONE_TEXT_MAX_ESCAPED_BYTES: usize = 8 << 20;
@@ -80,6 +88,10 @@ pub const RECONNECT_BASE_MS: u64 = 500;
 
 /// Longest delay before a reconnect that growth leads to, in milliseconds.
 pub const RECONNECT_CAP_MS: u64 = 10_000;
+
+/// Part of a reconnect's delay that may be added to it, in percent, so that the clients of a server
+/// that restarts do not all return in the same moment.
+pub const RECONNECT_JITTER_PERCENT: u64 = 20;
 
 /// Longest `retry:` that is believed, in milliseconds: a day.
 pub const RETRY_MAX_MS: u64 = 86_400_000;

@@ -62,8 +62,6 @@ macro_rules! payloads {
                 #[serde(default, skip_serializing_if = "is_absent")]
                 pub $opt: $opt_ty,
             )*)?
-            #[serde(skip)]
-            _lifetime: core::marker::PhantomData<&'a ()>,
         }
 
         impl<'a> $name<'a> {
@@ -80,7 +78,6 @@ macro_rules! payloads {
                 $name {
                     $($req: $crate::event::macros::Keep::keep(self.$req),)*
                     $($($opt: $crate::event::macros::Keep::keep(self.$opt),)*)?
-                    _lifetime: core::marker::PhantomData,
                 }
             }
         }

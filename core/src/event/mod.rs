@@ -81,3 +81,21 @@ impl Event<'_> {
         }
     }
 }
+
+impl EventKind {
+    /// Whether it is a part of one turn; the others speak of the session and may come at any time.
+    #[must_use]
+    pub const fn belongs_to_turn(self) -> bool {
+        !matches!(
+            self,
+            Self::UserMessage
+                | Self::Title
+                | Self::Queue
+                | Self::State
+                | Self::Notice
+                | Self::Compacted
+                | Self::Resync
+                | Self::Unknown
+        )
+    }
+}

@@ -4,8 +4,10 @@ use alloc::borrow::Cow;
 use alloc::string::String;
 
 mod path;
+mod stamp;
 
 pub use path::{PathFault, relative_path};
+pub use stamp::parse_timestamp_ms;
 
 /// The longest prefix of `text` with at most `max` bytes that ends on a scalar value.
 #[must_use]

@@ -1,0 +1,216 @@
+//! A dialect's encoder and decoder with their framing: events to bytes, bytes to events.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use super::{Carriage, ChannelSpec, Decode, Dialect, Encode, Stamp};
+use crate::error::{CallerError, Code, Diagnostics};
+use crate::event::{Channel, Done, DoneStatus, Envelope, Error, Event, EventKind};
+use crate::ids::EventId;
+use crate::wire::{
+    Frame, FrameWriter, Framing, NdjsonDecoder, NdjsonOptions, SseDecoder, SseOptions, Step,
+};
+
+/// Events to the bytes of one channel of a dialect.
+///
+/// What was encoded since a turn's start alone decides the output: no clock, no counter.
+pub struct Encoder {
+    inner: Box<dyn Encode>,
+    framing: Framing,
+    open_turn: bool,
+    losses: Vec<(EventKind, u64)>,
+}
+
+impl Encoder {
+    /// An encoder at the start of a stream. Without `channel`: the one that streams a turn.
+    ///
+    /// # Errors
+    ///
+    /// [`Code::UnknownChannel`].
+    pub fn new(dialect: Dialect, channel: Option<Channel>) -> Result<Self, CallerError> {
+        let spec = dialect.channel(channel)?;
+        Ok(Self {
+            inner: (dialect.0.encoder)(),
+            framing: spec.framing,
+            open_turn: false,
+            losses: Vec::new(),
+        })
+    }
+
+    /// Appends the frames of `event` to `out`: nothing if the dialect has no such event.
+    ///
+    /// A stamp's number becomes the id of the last frame where that is a stored one; transient
+    /// frames have none.
+    pub fn encode(&mut self, stamp: &Stamp<'_>, event: &Event<'_>, out: &mut Vec<u8>) -> Carriage {
+        let mut frames = FrameWriter::new(self.framing, out);
+        let written = self.inner.encode(stamp, event, &mut frames);
+        let id = match (written.transient, stamp.seq) {
+            (false, Some(seq)) => Some(EventId { epoch: stamp.epoch, seq }),
+            _ => None,
+        };
+        frames.finish(id);
+        if event.kind().belongs_to_turn() {
+            self.open_turn = !event.is_terminal();
+        }
+        if matches!(written.carriage, Carriage::Degraded(_) | Carriage::Dropped) {
+            self.lose(event.kind());
+        }
+        written.carriage
+    }
+
+    /// Appends a legal ending if the turn is still open: an error and its trailer.
+    pub fn finish(&mut self, out: &mut Vec<u8>) {
+        if !core::mem::take(&mut self.open_turn) {
+            return;
+        }
+        let stamp = Stamp::default();
+        self.encode(&stamp, &Error::new("The stream ended early.").into(), out);
+        let trailer = Done { status: Some(DoneStatus::Failed), ..Done::new() };
+        self.encode(&stamp, &trailer.into(), out);
+    }
+
+    /// What the dialect could not say in full, by kind, with how often.
+    #[must_use]
+    pub fn losses(&self) -> &[(EventKind, u64)] {
+        &self.losses
+    }
+
+    fn lose(&mut self, kind: EventKind) {
+        match self.losses.iter_mut().find(|(k, _)| *k == kind) {
+            Some((_, count)) => *count += 1,
+            None => self.losses.push((kind, 1)),
+        }
+    }
+}
+
+enum Unframe {
+    Sse(SseDecoder),
+    Ndjson(NdjsonDecoder),
+}
+
+/// The bytes of one channel of a dialect to events.
+///
+/// Events go to a sink, since one frame may hold several; they borrow from the input where the
+/// wire allows. Odd input becomes a diagnostic and costs only the field or event it concerns.
+/// Linear in the bytes, whatever the chunking; holds at most one event's bytes.
+pub struct Decoder {
+    unframe: Unframe,
+    inner: Box<dyn Decode>,
+    channel: Channel,
+    diagnostics: Diagnostics,
+}
+
+impl Decoder {
+    /// A decoder at the start of a stream, with the default bound of 16 MiB an event. Without
+    /// `channel`: the one that streams a turn.
+    ///
+    /// # Errors
+    ///
+    /// [`Code::UnknownChannel`].
+    pub fn new(dialect: Dialect, channel: Option<Channel>) -> Result<Self, CallerError> {
+        let spec = dialect.channel(channel)?;
+        Ok(Self {
+            unframe: unframe(spec)?,
+            inner: (dialect.0.decoder)(),
+            channel: spec.channel,
+            diagnostics: Diagnostics::default(),
+        })
+    }
+
+    /// Reads a chunk and gives the events that it completes.
+    pub fn feed(&mut self, chunk: &[u8], sink: &mut dyn FnMut(&Envelope<'_>)) {
+        let mut input = chunk;
+        let (inner, diagnostics) = (&mut *self.inner, &mut self.diagnostics);
+        match &mut self.unframe {
+            Unframe::Sse(sse) => {
+                while let Step::Frame(frame) = sse.next(&mut input) {
+                    decode(inner, &frame, self.channel, diagnostics, sink);
+                }
+                if !sse.diagnostics().is_empty() {
+                    diagnostics.absorb(sse.diagnostics());
+                }
+            }
+            Unframe::Ndjson(lines) => {
+                while let Step::Frame(frame) = lines.next(&mut input) {
+                    decode(inner, &frame, self.channel, diagnostics, sink);
+                }
+                if !lines.diagnostics().is_empty() {
+                    diagnostics.absorb(lines.diagnostics());
+                }
+            }
+        }
+    }
+
+    /// Says that the input has ended.
+    pub fn finish(&mut self, sink: &mut dyn FnMut(&Envelope<'_>)) {
+        let (inner, diagnostics) = (&mut *self.inner, &mut self.diagnostics);
+        match &mut self.unframe {
+            Unframe::Sse(sse) => {
+                if let Step::Frame(frame) = sse.finish() {
+                    decode(inner, &frame, self.channel, diagnostics, sink);
+                }
+                diagnostics.absorb(sse.diagnostics());
+            }
+            Unframe::Ndjson(lines) => {
+                if let Step::Frame(frame) = lines.finish() {
+                    decode(inner, &frame, self.channel, diagnostics, sink);
+                }
+                diagnostics.absorb(lines.diagnostics());
+            }
+        }
+        inner.finish(sink);
+    }
+
+    /// The stream's last event id; empty if there was none.
+    #[must_use]
+    pub fn last_event_id(&self) -> &str {
+        match &self.unframe {
+            Unframe::Sse(sse) => sse.last_event_id(),
+            Unframe::Ndjson(_) => "",
+        }
+    }
+
+    /// The delay that the stream named for reconnecting, in milliseconds.
+    #[must_use]
+    pub fn retry_ms(&self) -> Option<u64> {
+        match &self.unframe {
+            Unframe::Sse(sse) => sse.retry_ms(),
+            Unframe::Ndjson(_) => None,
+        }
+    }
+
+    /// What was odd.
+    pub fn diagnostics(&mut self) -> &mut Diagnostics {
+        &mut self.diagnostics
+    }
+}
+
+fn unframe(spec: &ChannelSpec) -> Result<Unframe, CallerError> {
+    Ok(match spec.framing {
+        Framing::Sse => {
+            let options = SseOptions { lenient_eof: spec.lenient_eof, ..SseOptions::default() };
+            Unframe::Sse(SseDecoder::new(options)?)
+        }
+        Framing::Ndjson => Unframe::Ndjson(NdjsonDecoder::new(NdjsonOptions::default())?),
+    })
+}
+
+fn decode(
+    inner: &mut dyn Decode,
+    frame: &Frame<'_>,
+    channel: Channel,
+    diagnostics: &mut Diagnostics,
+    sink: &mut dyn FnMut(&Envelope<'_>),
+) {
+    // An empty data line keeps a connection alive; the sentinel ends nothing in these systems.
+    match frame.data.trim_ascii() {
+        "" => {}
+        "[DONE]" => diagnostics.push(Code::DoneSentinel, frame.at),
+        _ if channel == Channel::Turn => inner.decode(frame, diagnostics, sink),
+        _ => inner.decode(frame, diagnostics, &mut |envelope| {
+            let mut envelope = envelope.clone();
+            envelope.channel = channel;
+            sink(&envelope);
+        }),
+    }
+}

@@ -1,0 +1,268 @@
+//! The protocols: events to frames and back. The only room that knows both, and the only one that
+//! names a protocol.
+//!
+//! A dialect is one file with its rules, its encoder and its decoder, and one row in
+//! [`Dialect::ALL`]. Everything outside this room takes a [`Dialect`] and asks it.
+//!
+//! ```
+//! use turnwire::dialect::{Decoder, Dialect, Encoder, Stamp};
+//! use turnwire::event::{Event, TextDelta};
+//!
+//! let mut bytes = Vec::new();
+//! let mut encoder = Encoder::new(Dialect::AGENT, None)?;
+//! encoder.encode(&Stamp::default(), &TextDelta::new("Hi").into(), &mut bytes);
+//! assert_eq!(bytes, b"data: {\"type\":\"text_delta\",\"text\":\"Hi\"}\n\n");
+//!
+//! let mut seen = Vec::new();
+//! let mut decoder = Decoder::new(Dialect::AGENT, None)?;
+//! decoder.feed(&bytes, &mut |envelope| seen.push(envelope.event.clone().into_owned()));
+//! assert_eq!(seen, [Event::from(TextDelta::new("Hi"))]);
+//! # Ok::<(), turnwire::error::CallerError>(())
+//! ```
+
+use alloc::boxed::Box;
+use core::fmt;
+
+use crate::error::{CallerError, Code, Diagnostics};
+use crate::event::{Channel, Envelope, Event, EventKind, Rules};
+use crate::request::{Headers, RequestSpec};
+use crate::wire::{Frame, FrameWriter, Framing};
+
+mod agent;
+mod codec;
+mod fields;
+mod workspace;
+
+pub use codec::{Decoder, Encoder};
+
+/// One of the protocols.
+#[derive(Clone, Copy)]
+pub struct Dialect(&'static Spec);
+
+/// The facts of one dialect; its file holds the one value.
+struct Spec {
+    name: &'static str,
+    rules: Rules,
+    /// The default channel first.
+    channels: &'static [ChannelSpec],
+    requests: RequestSpec,
+    json_answer: Option<JsonAnswer>,
+    disconnect: Disconnect,
+    carriage: fn(EventKind) -> Carriage,
+    encoder: fn() -> Box<dyn Encode>,
+    decoder: fn() -> Box<dyn Decode>,
+}
+
+/// One connection that a dialect has.
+struct ChannelSpec {
+    channel: Channel,
+    framing: Framing,
+    headers: Headers,
+    /// An unterminated last block counts as one more (X3).
+    lenient_eof: bool,
+}
+
+impl Dialect {
+    /// SSE over the answer of `POST /api/agent` (seed of `agent`).
+    pub const AGENT: Self = Self(&agent::SPEC);
+    /// Enveloped events of a persisted log (seed of `workspace`).
+    pub const WORKSPACE: Self = Self(&workspace::SPEC);
+
+    /// Every dialect.
+    pub const ALL: &'static [Self] = &[Self::AGENT, Self::WORKSPACE];
+
+    /// The dialect of this name.
+    ///
+    /// # Errors
+    ///
+    /// [`Code::UnknownDialect`].
+    pub fn parse(name: &str) -> Result<Self, CallerError> {
+        let found = Self::ALL.iter().find(|d| d.name() == name);
+        found.copied().ok_or_else(|| CallerError::new(Code::UnknownDialect).with(name))
+    }
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// What machines need to know of it.
+    #[must_use]
+    pub const fn rules(self) -> &'static Rules {
+        &self.0.rules
+    }
+
+    /// What its requests look like.
+    #[must_use]
+    pub const fn requests(self) -> &'static RequestSpec {
+        &self.0.requests
+    }
+
+    /// What a client's hang-up means for the turn that it started.
+    #[must_use]
+    pub const fn default_disconnect(self) -> Disconnect {
+        self.0.disconnect
+    }
+
+    /// How it says an event of this kind.
+    #[must_use]
+    pub fn carriage(self, kind: EventKind) -> Carriage {
+        (self.0.carriage)(kind)
+    }
+
+    /// The headers of a streamed answer on `channel`.
+    ///
+    /// # Errors
+    ///
+    /// [`Code::UnknownChannel`].
+    pub fn headers(self, channel: Option<Channel>) -> Result<Headers, CallerError> {
+        self.channel(channel).map(|spec| spec.headers)
+    }
+
+    /// The channel that streams a turn.
+    #[must_use]
+    pub fn turn_channel(self) -> Channel {
+        self.0.channels.first().map_or(Channel::Turn, |spec| spec.channel)
+    }
+
+    /// The JSON answer to a request that did not ask for a stream, where the dialect has one:
+    /// status and body.
+    #[must_use]
+    pub(crate) const fn json_answer(self) -> Option<JsonAnswer> {
+        self.0.json_answer
+    }
+
+    fn channel(self, channel: Option<Channel>) -> Result<&'static ChannelSpec, CallerError> {
+        let wanted = channel.unwrap_or(self.turn_channel());
+        let found = self.0.channels.iter().find(|spec| spec.channel == wanted);
+        found.ok_or_else(|| CallerError::new(Code::UnknownChannel).with(wanted.as_str()))
+    }
+}
+
+impl PartialEq for Dialect {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Dialect {}
+
+impl fmt::Debug for Dialect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What a client's hang-up means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums, reason = "the work ends or it goes on")]
+pub enum Disconnect {
+    /// The turn is cancelled.
+    Cancel,
+    /// The turn goes on.
+    Detach,
+}
+
+impl Disconnect {
+    /// `"cancel"` or `"detach"`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Cancel => "cancel",
+            Self::Detach => "detach",
+        }
+    }
+}
+
+/// How a dialect says an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums, reason = "the four words of the table")]
+pub enum Carriage {
+    /// In a frame of its own, with all that matters.
+    Carried,
+    /// By other frames, so that a reader knows it all the same.
+    Derived,
+    /// As something lesser: what it becomes.
+    Degraded(&'static str),
+    /// Not at all.
+    Dropped,
+}
+
+/// What the log or the caller says around an event that is encoded.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct Stamp<'a> {
+    /// The event's number in its log.
+    pub seq: Option<u64>,
+    /// The epoch that `seq` counts in, for the frame's id.
+    pub epoch: Option<&'a str>,
+    /// When it happened, in Unix milliseconds.
+    pub ts_ms: Option<u64>,
+}
+
+impl<'a> Stamp<'a> {
+    /// A stamp with a number, and with the epoch if the frame's id is to carry one.
+    #[must_use]
+    pub const fn new(seq: Option<u64>, epoch: Option<&'a str>, ts_ms: Option<u64>) -> Self {
+        Self { seq, epoch, ts_ms }
+    }
+}
+
+/// Events to frames. The output is a pure function of the events since the turn's start.
+trait Encode: Send {
+    /// Writes the frames of one event, and says how it was said.
+    fn encode(
+        &mut self,
+        stamp: &Stamp<'_>,
+        event: &Event<'_>,
+        frames: &mut FrameWriter<'_>,
+    ) -> Written;
+}
+
+/// What became of one event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Written {
+    carriage: Carriage,
+    /// A transient frame is live only: it gets no id, and a replay leaves it out.
+    transient: bool,
+}
+
+impl Written {
+    const fn stored(carriage: Carriage) -> Self {
+        Self { carriage, transient: false }
+    }
+
+    const TRANSIENT: Self = Self { carriage: Carriage::Carried, transient: true };
+}
+
+/// Frames to events. One frame gives any number of events.
+trait Decode: Send {
+    /// Reads one frame whose data is neither empty nor the `[DONE]` sentinel.
+    fn decode(
+        &mut self,
+        frame: &Frame<'_>,
+        diagnostics: &mut Diagnostics,
+        sink: &mut dyn FnMut(&Envelope<'_>),
+    );
+
+    /// Gives what was held back when the input ends.
+    fn finish(&mut self, sink: &mut dyn FnMut(&Envelope<'_>));
+}
+
+/// Status and body of the JSON answer to a turn.
+type JsonAnswer = fn(&JsonTurn<'_>) -> (u16, alloc::vec::Vec<u8>);
+
+/// A turn that has ended, as a JSON answer shows it.
+pub(crate) struct JsonTurn<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) trace: &'a [crate::event::TraceEntry<'static>],
+    pub(crate) cwd: Option<&'a str>,
+    pub(crate) failure: Option<JsonFailure<'a>>,
+}
+
+/// How a turn failed, as a JSON answer shows it.
+pub(crate) enum JsonFailure<'a> {
+    Error { message: &'a str, status: Option<u16> },
+    Cancelled,
+}

@@ -1,0 +1,303 @@
+//! What HTTP asks for: the Accept header, request bodies, response headers, refusals as JSON.
+//!
+//! The facts that differ between dialects come in as data ([`RequestSpec`]); this room names none.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use serde_json::{Map, Value};
+
+use crate::limits::{BODY_MAX_BYTES, PROMPT_MAX_CHARS};
+use crate::text::{PathFault, is_blank, longer_than, relative_path};
+
+/// The media type of an event stream.
+pub const EVENT_STREAM: &str = "text/event-stream";
+
+/// Headers of an answer, lower-case names first.
+pub type Headers = &'static [(&'static str, &'static str)];
+
+/// Headers of a streamed answer over SSE: no cache, no proxy that buffers or transforms
+/// (`agent` 1).
+pub const SSE_HEADERS: Headers = &[
+    ("content-type", "text/event-stream; charset=utf-8"),
+    ("cache-control", "no-cache, no-transform"),
+    ("connection", "keep-alive"),
+    ("x-accel-buffering", "no"),
+];
+
+/// Headers of an answer in JSON, refusals included.
+pub const JSON_HEADERS: Headers =
+    &[("content-type", "application/json; charset=utf-8"), ("cache-control", "no-store")];
+
+/// The form of an answer that the client asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums, reason = "an answer is streamed or it is not")]
+pub enum Negotiated {
+    /// Events as they happen.
+    Stream,
+    /// One JSON object at the end.
+    Json,
+}
+
+impl Negotiated {
+    /// `"stream"` or `"json"`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Stream => "stream",
+            Self::Json => "json",
+        }
+    }
+}
+
+/// When a turn's answer is streamed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums, reason = "what the five systems do")]
+pub enum Streams {
+    /// Always.
+    Always,
+    /// If the client asks for an event stream by name; `*/*` does not (`agent` 1).
+    IfAskedFor,
+}
+
+/// How a body's text of the user is called and refused, on one route.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct RouteSpec {
+    /// The route's name.
+    pub name: &'static str,
+    /// The field of the user's text.
+    pub prompt: &'static str,
+    /// The status of a body that lacks the field.
+    pub missing_status: u16,
+    /// The field of the model, where there is one.
+    pub model: Option<&'static str>,
+    /// The field of the working directory, where there is one.
+    pub cwd: Option<&'static str>,
+    /// The field of the session, where there is one.
+    pub session: Option<&'static str>,
+}
+
+impl RouteSpec {
+    /// A route whose body holds the user's text in `prompt` and nothing else of note.
+    #[must_use]
+    pub const fn new(name: &'static str, prompt: &'static str) -> Self {
+        Self { name, prompt, missing_status: 400, model: None, cwd: None, session: None }
+    }
+}
+
+/// What a dialect's requests look like.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct RequestSpec {
+    /// When the answer is streamed.
+    pub streams: Streams,
+    /// Its routes with bodies.
+    pub routes: &'static [RouteSpec],
+    /// The key of the sentence in a refusal.
+    pub error_key: &'static str,
+}
+
+impl RequestSpec {
+    /// The facts of a dialect.
+    #[must_use]
+    pub const fn new(
+        streams: Streams,
+        routes: &'static [RouteSpec],
+        error_key: &'static str,
+    ) -> Self {
+        Self { streams, routes, error_key }
+    }
+}
+
+/// Whether to stream, by the request's `Accept` header.
+///
+/// An item of the header, trimmed and in lower case, must be the event-stream type or begin with
+/// it and `;`. Quality values are not weighed and wildcards do not count (`agent` 1).
+///
+/// ```
+/// use turnwire::dialect::Dialect;
+/// use turnwire::request::{Negotiated, negotiate};
+/// let spec = Dialect::AGENT.requests();
+/// assert_eq!(negotiate(spec, Some("text/html, Text/Event-Stream;q=0.1")), Negotiated::Stream);
+/// assert_eq!(negotiate(spec, Some("*/*")), Negotiated::Json);
+/// assert_eq!(negotiate(spec, None), Negotiated::Json);
+/// ```
+#[must_use]
+pub fn negotiate(spec: &RequestSpec, accept: Option<&str>) -> Negotiated {
+    let asked = |item: &str| {
+        let item = item.trim();
+        let Some(head) = item.get(..EVENT_STREAM.len()) else { return false };
+        head.eq_ignore_ascii_case(EVENT_STREAM)
+            && (item.len() == EVENT_STREAM.len() || item[EVENT_STREAM.len()..].starts_with(';'))
+    };
+    match spec.streams {
+        Streams::Always => Negotiated::Stream,
+        Streams::IfAskedFor if accept.is_some_and(|a| a.split(',').any(asked)) => {
+            Negotiated::Stream
+        }
+        Streams::IfAskedFor => Negotiated::Json,
+    }
+}
+
+/// What [`parse`] holds a body against.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct ParseOptions<'a> {
+    /// The route, by its name; `"turn"` starts one.
+    pub route: &'a str,
+    /// The request's content type. `None` leaves it unchecked; a request without the header is
+    /// `Some("")`, and refused.
+    pub content_type: Option<&'a str>,
+    /// The working directory where the body names none. An invalid one is as none, and none is
+    /// the workspace's root, `.` (seed of `agent`).
+    pub default_cwd: Option<&'a str>,
+    /// The largest body, in bytes.
+    pub max_body_bytes: usize,
+}
+
+impl Default for ParseOptions<'_> {
+    fn default() -> Self {
+        Self {
+            route: "turn",
+            content_type: None,
+            default_cwd: None,
+            max_body_bytes: BODY_MAX_BYTES,
+        }
+    }
+}
+
+/// A body that is good.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Request {
+    /// The user's text, trimmed: 1 to 100,000 characters.
+    pub prompt: String,
+    /// The model that was asked for.
+    pub model_id: Option<String>,
+    /// The working directory, normalised; `None` where the route has none.
+    pub cwd: Option<String>,
+    /// The session, where the body names one.
+    pub session_id: Option<String>,
+    /// Every other field, as it came.
+    pub fields: Map<String, Value>,
+}
+
+/// A request that is refused, with the answer to give. The answer is JSON even if a stream was
+/// asked for (seed of `agent`, early failures).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+#[non_exhaustive]
+pub struct RequestError {
+    /// The HTTP status.
+    pub status: u16,
+    /// What was wrong, for people.
+    pub message: String,
+    /// The body of the answer.
+    pub body: Vec<u8>,
+    /// The headers of the answer.
+    pub headers: Headers,
+}
+
+impl RequestError {
+    /// A refusal in the words of a dialect.
+    #[must_use]
+    pub fn new(spec: &RequestSpec, status: u16, message: &str) -> Self {
+        let mut body = Map::new();
+        body.insert(spec.error_key.to_string(), Value::from(message));
+        let body = Value::Object(body).to_string().into_bytes();
+        Self { status, message: message.to_string(), body, headers: JSON_HEADERS }
+    }
+}
+
+/// Reads and checks the body of a request.
+///
+/// Checked in this order: content type, size, JSON, object, the user's text, model, working
+/// directory, session (`server`, Bodies and cwd).
+///
+/// ```
+/// use turnwire::dialect::Dialect;
+/// use turnwire::request::{ParseOptions, parse};
+/// let spec = Dialect::AGENT.requests();
+/// let request = parse(spec, br#"{"prompt":" hi ","cwd":"./src/"}"#, &ParseOptions::default());
+/// let request = request.expect("a good body");
+/// assert_eq!((request.prompt.as_str(), request.cwd.as_deref()), ("hi", Some("src")));
+/// let refused = parse(spec, br#"{"prompt":"hi","cwd":"/etc"}"#, &ParseOptions::default());
+/// assert_eq!(refused.expect_err("absolute").status, 400);
+/// ```
+///
+/// # Errors
+///
+/// [`RequestError`] with the status, body and headers of the answer. A route that the dialect does
+/// not have is a 404.
+pub fn parse(
+    spec: &RequestSpec,
+    body: &[u8],
+    options: &ParseOptions<'_>,
+) -> Result<Request, RequestError> {
+    let refuse = |status: u16, message: &str| RequestError::new(spec, status, message);
+    let Some(route) = spec.routes.iter().find(|r| r.name == options.route) else {
+        return Err(refuse(404, "No such route."));
+    };
+    if options.content_type.is_some_and(|t| !is_json(t)) {
+        return Err(refuse(415, "Content-Type must be application/json."));
+    }
+    if body.len() > options.max_body_bytes {
+        return Err(refuse(413, "The request body is too large."));
+    }
+    let Ok(value) = serde_json::from_slice::<Value>(body) else {
+        return Err(refuse(400, "The request body is not valid JSON."));
+    };
+    let Value::Object(mut fields) = value else {
+        return Err(refuse(400, "The request body must be a JSON object."));
+    };
+    let named = |key: &str, rest: &str| RequestError::new(spec, 400, &[key, rest].concat());
+
+    let prompt = match fields.remove(route.prompt) {
+        None | Some(Value::Null) => {
+            let message = [route.prompt, " is required."].concat();
+            return Err(refuse(route.missing_status, &message));
+        }
+        Some(Value::String(text)) => text,
+        Some(_) => return Err(named(route.prompt, " must be a string.")),
+    };
+    let prompt = prompt.trim();
+    if prompt.is_empty() {
+        return Err(named(route.prompt, " must not be blank."));
+    }
+    if longer_than(prompt, PROMPT_MAX_CHARS) {
+        return Err(named(route.prompt, " must have at most 100000 characters."));
+    }
+
+    let mut text_of = |key: Option<&'static str>| match key.map(|k| (k, fields.remove(k))) {
+        None | Some((_, None | Some(Value::Null))) => Ok(None),
+        Some((_, Some(Value::String(text)))) => Ok((!is_blank(&text)).then_some(text)),
+        Some((key, Some(_))) => Err(named(key, " must be a string.")),
+    };
+    let model_id = text_of(route.model)?.map(|m| m.trim().to_string());
+    let cwd = match (route.cwd, text_of(route.cwd)?) {
+        (None, _) => None,
+        (Some(key), Some(path)) => Some(relative_path(path.trim()).map_err(|fault| {
+            named(
+                key,
+                match fault {
+                    PathFault::Absolute => " must be relative to the workspace.",
+                    PathFault::Escapes => " must not leave the workspace.",
+                    PathFault::Control => " must not hold control characters.",
+                },
+            )
+        })?),
+        (Some(_), None) => {
+            let default = options.default_cwd.and_then(|path| relative_path(path.trim()).ok());
+            Some(default.unwrap_or_else(|| String::from(".")))
+        }
+    };
+    let session_id = text_of(route.session)?;
+    Ok(Request { prompt: prompt.to_string(), model_id, cwd, session_id, fields })
+}
+
+/// Whether a content type is JSON, parameters aside.
+fn is_json(content_type: &str) -> bool {
+    let essence = content_type.split(';').next().unwrap_or_default().trim();
+    essence.eq_ignore_ascii_case("application/json")
+}

@@ -1,0 +1,156 @@
+//! Text as the inside of a JSON string.
+
+use alloc::vec::Vec;
+
+use super::words::escape_stop;
+
+const HEX: &[u8; 16] = b"0123456789abcdef";
+
+/// The letter of a byte's short escape; 0 for a byte that has none.
+const SHORT: [u8; 256] = {
+    let mut table = [0; 256];
+    table[b'"' as usize] = b'"';
+    table[b'\\' as usize] = b'\\';
+    table[0x08] = b'b';
+    table[b'\t' as usize] = b't';
+    table[b'\n' as usize] = b'n';
+    table[0x0C] = b'f';
+    table[b'\r' as usize] = b'r';
+    table
+};
+
+/// How a character that cannot stand as it is gets written.
+#[derive(Clone, Copy)]
+enum Escape {
+    /// `\` and this byte.
+    Short(u8),
+    /// `\u00` and two digits.
+    Control(u8),
+    /// `\u2028` or `\u2029`, of which this is the last digit.
+    Separator(u8),
+}
+
+impl Escape {
+    /// The escape for the character that `bytes` begins with, and that character's length; `None`
+    /// if it can stand as it is.
+    #[inline]
+    fn of(bytes: &[u8]) -> Option<(Self, usize)> {
+        let byte = *bytes.first()?;
+        Some(match SHORT[usize::from(byte)] {
+            0 if byte < b' ' => (Self::Control(byte), 1),
+            // Line ends to old JavaScript and to careless peers, so never written as they are.
+            0 => match bytes {
+                [0xE2, 0x80, 0xA8, ..] => (Self::Separator(b'8'), 3),
+                [0xE2, 0x80, 0xA9, ..] => (Self::Separator(b'9'), 3),
+                _ => return None,
+            },
+            letter => (Self::Short(letter), 1),
+        })
+    }
+
+    const fn len(self) -> usize {
+        match self {
+            Self::Short(_) => 2,
+            Self::Control(_) | Self::Separator(_) => 6,
+        }
+    }
+
+    #[inline]
+    fn write(self, out: &mut Vec<u8>) {
+        match self {
+            Self::Short(byte) => out.extend_from_slice(&[b'\\', byte]),
+            Self::Control(byte) => {
+                let [high, low] = [byte >> 4, byte & 15].map(|n| HEX[usize::from(n)]);
+                out.extend_from_slice(&[b'\\', b'u', b'0', b'0', high, low]);
+            }
+            Self::Separator(digit) => {
+                out.extend_from_slice(&[b'\\', b'u', b'2', b'0', b'2', digit])
+            }
+        }
+    }
+}
+
+/// Appends `text` as it stands between the quotes of a JSON string. Linear.
+#[inline]
+pub(super) fn write_escaped(text: &str, out: &mut Vec<u8>) {
+    let bytes = text.as_bytes();
+    let mut done = 0;
+    let mut at = 0;
+    loop {
+        at = escape_stop(bytes, at);
+        if at == bytes.len() {
+            out.extend_from_slice(&bytes[done..]);
+            return;
+        }
+        match Escape::of(&bytes[at..]) {
+            Some((escape, len)) => {
+                out.extend_from_slice(&bytes[done..at]);
+                escape.write(out);
+                at += len;
+                done = at;
+            }
+            None => at += 1,
+        }
+    }
+}
+
+/// How many bytes `text` takes between the quotes of a JSON string, as the writer here escapes it.
+///
+/// ```
+/// use turnwire::wire::json::escaped_len;
+/// assert_eq!(escaped_len("a\"\n\u{1}\u{2028}é"), 1 + 2 + 2 + 6 + 6 + 2);
+/// ```
+#[must_use]
+pub fn escaped_len(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let mut len = bytes.len();
+    let mut at = 0;
+    loop {
+        at = escape_stop(bytes, at);
+        if at == bytes.len() {
+            return len;
+        }
+        match Escape::of(&bytes[at..]) {
+            Some((escape, taken)) => {
+                len += escape.len() - taken;
+                at += taken;
+            }
+            None => at += 1,
+        }
+    }
+}
+
+/// Appends `text`, which is checked JSON, on one line: without the CR and LF between its tokens,
+/// and with U+2028 and U+2029, which only its strings can have, as escapes. `None` if it is so
+/// already.
+pub(super) fn one_line(text: &str) -> Option<Vec<u8>> {
+    let bytes = text.as_bytes();
+    let stop = |at: usize| {
+        memchr::memchr3(b'\n', b'\r', 0xE2, &bytes[at..]).map_or(bytes.len(), |n| at + n)
+    };
+    let mut out = Vec::new();
+    let (mut done, mut at) = (0, stop(0));
+    while at < bytes.len() {
+        let (escape, taken) = match bytes[at] {
+            b'\n' | b'\r' => (None, 1),
+            _ => match Escape::of(&bytes[at..]) {
+                Some((escape, taken)) => (Some(escape), taken),
+                None => {
+                    at = stop(at + 1);
+                    continue;
+                }
+            },
+        };
+        out.extend_from_slice(&bytes[done..at]);
+        if let Some(escape) = escape {
+            escape.write(&mut out);
+        }
+        done = at + taken;
+        at = stop(done);
+    }
+    if done == 0 {
+        return None;
+    }
+    out.extend_from_slice(&bytes[done..]);
+    Some(out)
+}
