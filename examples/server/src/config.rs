@@ -1,6 +1,5 @@
 //! The command line and the environment.
 
-use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::Parser;
@@ -15,7 +14,7 @@ use turnwire::text::relative_path;
 pub struct Args {
     /// Address to listen on. Any but a loopback one is reachable by others: set a token then.
     #[arg(long, default_value = "127.0.0.1", value_name = "ADDRESS")]
-    pub host: IpAddr,
+    pub host: String,
 
     /// Port to listen on; 0 takes any free one.
     #[arg(long, default_value_t = 8787)]
