@@ -6,6 +6,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod dialect;
+pub mod ends;
 pub mod error;
 pub mod event;
 pub mod ids;
@@ -14,4 +15,7 @@ pub mod link;
 pub mod request;
 pub mod text;
 pub mod time;
+pub mod turn;
 pub mod wire;
+
+pub use ends::{Entry, Turn, TurnOptions};

@@ -99,3 +99,32 @@ pub const RETRY_MAX_MS: u64 = 86_400_000;
 /// Tool calls that one turn may have open at once. A turn is one answer of one model; a peer that
 /// opens more is broken or hostile.
 pub const OPEN_CALLS_MAX: usize = 1024;
+
+/// Settled ids of one kind (calls, questions, …) that a turn remembers, so that a second result is
+/// told from one without a call. Older ones are forgotten.
+pub const SETTLED_IDS_MAX: usize = 1024;
+
+/// Bytes of the ids that [`SETTLED_IDS_MAX`] counts: some providers hide state in ids of kilobytes.
+pub const SETTLED_IDS_MAX_BYTES: usize = 65_536;
+
+/// Characters of a directory's names in a summary; with more they are left out (`agent` 3).
+pub const SUMMARY_NAMES_MAX_CHARS: usize = 72;
+
+/// Characters of a URL in a summary, and what is kept of a longer one before its `…` (`agent` 3).
+pub const SUMMARY_URL_MAX_CHARS: usize = 56;
+
+/// See [`SUMMARY_URL_MAX_CHARS`].
+pub const SUMMARY_URL_KEPT_CHARS: usize = 53;
+
+/// Characters of one line of output that a summary shows whole (`agent` 3).
+pub const SUMMARY_WHOLE_MAX_CHARS: usize = 100;
+
+/// Characters of an output's first line in a summary, before its `…` (`agent` 3).
+pub const SUMMARY_FIRST_LINE_MAX_CHARS: usize = 72;
+
+/// Characters of a failed command's first error line in a summary (`agent` 3).
+pub const SUMMARY_STDERR_MAX_CHARS: usize = 48;
+
+/// Lists within lists that a tool's JSON output is flattened through; what is deeper is no output
+/// that anybody reads, and is taken as text.
+pub const FLATTEN_DEPTH_MAX: usize = 128;

@@ -59,6 +59,7 @@ pub(super) static SPEC: Spec = Spec {
     ),
     json_answer: Some(json_answer),
     disconnect: Disconnect::Cancel,
+    numbers_events: false,
     carriage,
     encoder: || Box::new(Encoder),
     decoder: || Box::<Decoder>::default(),

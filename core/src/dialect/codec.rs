@@ -7,6 +7,7 @@ use super::{Carriage, ChannelSpec, Decode, Dialect, Encode, Stamp};
 use crate::error::{CallerError, Code, Diagnostics};
 use crate::event::{Channel, Done, DoneStatus, Envelope, Error, Event, EventKind};
 use crate::ids::EventId;
+use crate::wire::encode::encode_comment;
 use crate::wire::{
     Frame, FrameWriter, Framing, NdjsonDecoder, NdjsonOptions, SseDecoder, SseOptions, Step,
 };
@@ -17,6 +18,7 @@ use crate::wire::{
 pub struct Encoder {
     inner: Box<dyn Encode>,
     framing: Framing,
+    numbers: bool,
     open_turn: bool,
     losses: Vec<(EventKind, u64)>,
 }
@@ -32,6 +34,7 @@ impl Encoder {
         Ok(Self {
             inner: (dialect.0.encoder)(),
             framing: spec.framing,
+            numbers: dialect.0.numbers_events,
             open_turn: false,
             losses: Vec::new(),
         })
@@ -56,6 +59,21 @@ impl Encoder {
             self.lose(event.kind());
         }
         written.carriage
+    }
+
+    /// Whether each event carries its number in a stream without a log too.
+    #[must_use]
+    pub const fn numbers_events(&self) -> bool {
+        self.numbers
+    }
+
+    /// Appends what keeps a silent connection open: a comment, or a blank line (`server`,
+    /// Silence).
+    pub fn keepalive(&self, out: &mut Vec<u8>) {
+        match self.framing {
+            Framing::Sse => encode_comment("keepalive", out),
+            Framing::Ndjson => out.push(b'\n'),
+        }
     }
 
     /// Appends a legal ending if the turn is still open: an error and its trailer.

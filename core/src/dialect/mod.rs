@@ -48,6 +48,8 @@ struct Spec {
     requests: RequestSpec,
     json_answer: Option<JsonAnswer>,
     disconnect: Disconnect,
+    /// Every event has a number, also in a stream that no log stands behind.
+    numbers_events: bool,
     carriage: fn(EventKind) -> Carriage,
     encoder: fn() -> Box<dyn Encode>,
     decoder: fn() -> Box<dyn Decode>,

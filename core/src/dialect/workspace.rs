@@ -51,6 +51,7 @@ pub(super) static SPEC: Spec = Spec {
     requests: RequestSpec::new(Streams::Always, &[RouteSpec::new("turn", "text")], "error"),
     json_answer: None,
     disconnect: Disconnect::Detach,
+    numbers_events: true,
     carriage,
     encoder: || Box::<Encoder>::default(),
     decoder: || Box::<Decoder>::default(),

@@ -151,7 +151,7 @@ impl<'de> Deserialize<'de> for RawJson<'_> {
 }
 
 /// Whether an optional field is left out of the JSON form.
-pub(super) trait Absent {
+pub(in crate::event) trait Absent {
     fn absent(&self) -> bool;
 }
 
@@ -173,6 +173,6 @@ impl Absent for bool {
     }
 }
 
-pub(super) fn is_absent<T: Absent>(value: &T) -> bool {
+pub(in crate::event) fn is_absent<T: Absent>(value: &T) -> bool {
     value.absent()
 }

@@ -1,0 +1,32 @@
+# `make test` runs every test. The other targets are its parts, each of which runs alone.
+.PHONY: test test-rust test-docs check check-format check-clippy check-docs check-guard check-tree bench
+
+test: check test-rust
+
+test-rust:
+	cargo test --workspace --locked
+
+check: check-tree check-format check-clippy check-docs check-guard
+
+check-tree:
+	.ci/rooms --self-test
+	.ci/rooms
+	.ci/tree --self-test
+	.ci/tree
+
+check-format:
+	cargo fmt --all --check
+
+check-clippy:
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo clippy --package turnwire --no-default-features --locked -- -D warnings
+
+check-docs:
+	RUSTDOCFLAGS="-D warnings" cargo doc --package turnwire --no-deps --locked
+
+# Links the core without `std`; anything below it that needs `std` is a second panic handler.
+check-guard:
+	cargo build --manifest-path core/guard/Cargo.toml --release --locked
+
+bench:
+	cargo bench --package turnwire --locked

@@ -1,0 +1,9 @@
+//! The two ends of a stream, as people use them: [`Turn`] on the backend, [`Host`] at the reader.
+//!
+//! This room joins the others and has no rule of its own.
+
+mod entry;
+mod turn;
+
+pub use entry::Entry;
+pub use turn::{Turn, TurnOptions};

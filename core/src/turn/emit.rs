@@ -1,0 +1,220 @@
+//! Any canonical event into an emitter: as the verb of its name, or through the order.
+
+use alloc::borrow::Cow;
+
+use super::emitter::{Emitter, Sink, named};
+use super::ending::{Failure, Finish};
+use super::order::{Irregular, Orphan, effect};
+use super::outcome::{Output, ToolOutcome};
+use crate::error::CallerError;
+use crate::event::{
+    Done, DoneStatus, Error, Event, ImageFinished, ImageStarted, Message, Role, SubagentStarted,
+    ToolCall, ToolResult,
+};
+use crate::text::is_blank;
+
+impl Emitter {
+    /// Any event of the vocabulary. One that has a verb behaves as that verb; a `message` takes
+    /// the place of its step's text (X2); the rest passes as it is, if the order allows it.
+    ///
+    /// # Errors
+    ///
+    /// Those of the verb; for the others [`DuplicateId`](crate::error::Code::DuplicateId),
+    /// [`UnknownId`](crate::error::Code::UnknownId),
+    /// [`AlreadySettled`](crate::error::Code::AlreadySettled) with the outcome, and
+    /// [`TooManyOpen`](crate::error::Code::TooManyOpen).
+    pub fn emit(&mut self, event: &Event<'_>, sink: &mut Sink<'_>) -> Result<(), CallerError> {
+        match event {
+            Event::TurnStarted(e) => self.start(e.clone(), sink),
+            Event::ReasoningDelta(e) => {
+                self.follow_step(e.step, sink);
+                self.reasoning_of(&e.text, e.message_id.as_deref(), sink)
+            }
+            Event::TextDelta(e) => {
+                self.follow_step(e.step, sink);
+                self.text_of(&e.text, e.message_id.as_deref(), sink)
+            }
+            Event::Message(e) if e.role == Role::Assistant => self.message(e, sink),
+            Event::ToolCall(e) => self.tool_call(&e.call_id, &e.name, sink),
+            Event::ToolArgsDelta(e) => self.tool_args_delta(&e.call_id, &e.delta, sink),
+            Event::ToolArgs(e) => {
+                self.imply_call(event, sink)?;
+                self.tool_args(&e.call_id, &e.args, sink)
+            }
+            Event::ToolStart(e) => self.tool_start(e.clone(), sink),
+            Event::ToolOutput(e) => self.tool_sign(event.clone(), &e.call_id, sink),
+            Event::ToolProgress(e) => self.tool_sign(event.clone(), &e.call_id, sink),
+            Event::ToolResult(e) => self.tool_result(outcome(e), sink),
+            Event::Done(e) => self.done(e, sink),
+            Event::Error(e) if !e.recoverable => self.fail(failure(e), sink),
+            Event::Cancelled(e) => self.cancel(&e.by, sink),
+            Event::Question(e) => self.pass(event, &e.question_id, sink),
+            Event::QuestionResolved(e) => self.pass(event, &e.question_id, sink),
+            Event::ApprovalRequired(e) => self.pass(event, &e.approval_id, sink),
+            Event::ApprovalResolved(e) => self.pass(event, &e.approval_id, sink),
+            Event::SubagentStarted(e) => self.pass(event, &e.call_id, sink),
+            Event::SubagentText(e) => self.pass(event, &e.call_id, sink),
+            Event::SubagentTool(e) => self.pass(event, &e.call_id, sink),
+            Event::SubagentFinished(e) => self.pass(event, &e.call_id, sink),
+            Event::ImageStarted(e) => self.pass(event, &e.image_id, sink),
+            Event::ImageFinished(e) => self.pass(event, &e.image_id, sink),
+            Event::UserMessage(_)
+            | Event::Progress(_)
+            | Event::Message(_)
+            | Event::PlanProposed(_)
+            | Event::PlanResolved(_)
+            | Event::Media(_)
+            | Event::Todo(_)
+            | Event::Context(_)
+            | Event::Fallback(_)
+            | Event::Continuation(_)
+            | Event::Notice(_)
+            | Event::Compacted(_)
+            | Event::Title(_)
+            | Event::Queue(_)
+            | Event::State(_)
+            | Event::Resync(_)
+            | Event::Error(_)
+            | Event::Unknown(_) => self.pass(event, event.kind().name(), sink),
+        }
+    }
+
+    /// Gives an event that has no verb. `id` is what it speaks of.
+    fn pass(
+        &mut self,
+        event: &Event<'_>,
+        id: &str,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), CallerError> {
+        if self.is_late() {
+            return Ok(());
+        }
+        named(id, "id")?;
+        let implied = effect(event.kind()).orphan == Orphan::Implied;
+        match self.order.judge_touch(event) {
+            Err(Irregular::Unknown) if implied => {
+                if let Some(opening) = opening(event) {
+                    self.check(&opening, id)?;
+                    self.begin(sink);
+                    self.give(opening, sink);
+                }
+            }
+            _ => self.check(event, id)?,
+        }
+        self.begin(sink);
+        self.give(event.clone(), sink);
+        Ok(())
+    }
+
+    /// Authoritative text of the running step.
+    fn message(&mut self, message: &Message<'_>, sink: &mut Sink<'_>) -> Result<(), CallerError> {
+        if self.is_late() {
+            return Ok(());
+        }
+        self.begin(sink);
+        self.advance(message.step, sink);
+        self.step = self.step.max(1);
+        let of_this_step = message.step.is_none_or(|step| step == self.step);
+        if of_this_step && !is_blank(&message.text) {
+            let open = !self.text.open().is_empty();
+            if open || self.text.step_start == self.text.all.len() {
+                self.text.replace(self.text.covered, &message.text);
+            }
+        }
+        self.give(Event::Message(message.clone()), sink);
+        Ok(())
+    }
+
+    /// Goes on to the step that an event names, if it is a later one.
+    fn follow_step(&mut self, step: Option<u64>, sink: &mut Sink<'_>) {
+        if !self.is_finished() {
+            self.begin(sink);
+            self.advance(step, sink);
+        }
+    }
+
+    fn advance(&mut self, step: Option<u64>, sink: &mut Sink<'_>) {
+        if let Some(step) = step.filter(|step| *step > self.step) {
+            self.step_to(step, sink);
+        }
+    }
+
+    /// Gives the `tool_call` that arguments without one imply.
+    fn imply_call(&mut self, event: &Event<'_>, sink: &mut Sink<'_>) -> Result<(), CallerError> {
+        if self.is_finished() || self.order.judge_touch(event) != Err(Irregular::Unknown) {
+            return Ok(());
+        }
+        match opening(event) {
+            Some(Event::ToolCall(call)) => self.tool_call(&call.call_id, &call.name, sink),
+            _ => Ok(()),
+        }
+    }
+
+    /// A `done` finishes the turn, or, with a status, ends it as a trailer says that it ended. The
+    /// trailer of a turn whose terminal was given is the one that was given with it.
+    fn done(&mut self, done: &Done<'_>, sink: &mut Sink<'_>) -> Result<(), CallerError> {
+        match done.status {
+            Some(_) if self.is_finished() => Ok(()),
+            Some(DoneStatus::Cancelled) => self.cancel("unknown", sink),
+            Some(DoneStatus::Failed) => self.fail(Failure::default(), sink),
+            None => {
+                let mut finish = Finish::default();
+                finish.text = done.text.as_deref();
+                finish.finish_reason = done.finish_reason.as_deref();
+                finish.usage = done.usage.as_ref().map(|usage| usage.text());
+                finish.message_id = done.message_id.as_deref();
+                finish.generation_time = done.generation_time.as_deref();
+                self.finish(finish, sink)
+            }
+        }
+    }
+}
+
+/// The event that begins what `event` goes on with.
+fn opening<'e>(event: &'e Event<'_>) -> Option<Event<'e>> {
+    Some(match event {
+        Event::ToolArgs(e) => ToolCall::new(&*e.call_id, &*e.name).into(),
+        Event::SubagentText(e) => subagent(&e.call_id, e.agent_id.as_deref(), None),
+        Event::SubagentTool(e) => subagent(&e.call_id, e.agent_id.as_deref(), None),
+        Event::SubagentFinished(e) => {
+            subagent(&e.call_id, e.agent_id.as_deref(), e.name.as_deref())
+        }
+        Event::ImageFinished(e) => image(e).into(),
+        _ => return None,
+    })
+}
+
+fn subagent<'e>(call_id: &'e str, agent_id: Option<&'e str>, name: Option<&'e str>) -> Event<'e> {
+    let mut started = SubagentStarted::new(call_id);
+    started.agent_id = agent_id.map(Cow::Borrowed);
+    started.name = name.map(Cow::Borrowed);
+    started.into()
+}
+
+fn image<'e>(finished: &'e ImageFinished<'_>) -> ImageStarted<'e> {
+    let prompt = finished.prompt.as_deref().unwrap_or_default();
+    ImageStarted::new(&*finished.image_id, &*finished.call_id, prompt)
+}
+
+fn outcome<'e>(result: &'e ToolResult<'_>) -> ToolOutcome<'e> {
+    let output = Output::Text(result.output.as_deref().unwrap_or_default());
+    let mut outcome = ToolOutcome::new(&result.name, output);
+    outcome.call_id = result.call_id.as_deref();
+    outcome.ok = Some(result.ok);
+    outcome.status = result.status.as_deref();
+    outcome.exit_code = result.exit_code;
+    outcome.files_changed = result.files_changed.clone();
+    outcome.summary = (!is_blank(&result.summary)).then_some(&*result.summary);
+    outcome.preview = result.preview.as_deref();
+    outcome
+}
+
+fn failure<'e>(error: &'e Error<'_>) -> Failure<'e> {
+    let mut failure = Failure::new(&error.message);
+    failure.status = error.status;
+    failure.code = error.code.as_deref();
+    failure.remedy = error.remedy.as_deref();
+    failure.unavailable_reason = error.unavailable_reason.as_deref();
+    failure.required_version = error.required_version.as_deref();
+    failure
+}

@@ -1,0 +1,251 @@
+//! How a turn ends: by finishing, failing or being cancelled; and what is settled before.
+
+use alloc::borrow::Cow;
+use alloc::format;
+use alloc::string::String;
+
+use serde::de::IgnoredAny;
+
+use super::emitter::{Emitter, Sink, escaped_len};
+use super::order::{Phase, Thing};
+use crate::error::{CallerError, Code};
+use crate::event::{
+    ApprovalResolved, Cancelled, Decision, Done, DoneStatus, Error, Event, ImageFinished,
+    PlanResolved, QuestionOutcome, QuestionResolved, RawJson, SubagentFinished, ToolResult,
+    TraceEntry,
+};
+use crate::limits::DONE_TEXT_MAX_ESCAPED_BYTES;
+use crate::text::is_blank;
+
+/// The word for what the end of a turn cut off (X4).
+const INTERRUPTED: &str = "interrupted";
+
+/// How a turn ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Ending {
+    /// By finishing.
+    Finished,
+    /// By an error.
+    Failed {
+        /// What went wrong, for people.
+        message: String,
+        /// An HTTP status that says it.
+        status: Option<u16>,
+        /// What went wrong, as a code.
+        code: Option<String>,
+    },
+    /// By a cancel.
+    Cancelled {
+        /// Who cancelled.
+        by: String,
+    },
+}
+
+/// What a turn that finishes says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finish<'a> {
+    /// The final text, if it is not what was streamed. A blank one says nothing (X2).
+    pub text: Option<&'a str>,
+    /// Why the model stopped, in its provider's word.
+    pub finish_reason: Option<&'a str>,
+    /// What the turn cost, as JSON; if absent, the sum of the steps' usage.
+    pub usage: Option<&'a str>,
+    /// The assistant message that was stored.
+    pub message_id: Option<&'a str>,
+    /// How long it took, in words.
+    pub generation_time: Option<&'a str>,
+}
+
+/// What a turn that fails says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Failure<'a> {
+    /// What went wrong, for people. A blank one becomes `Stream error.` (`agent` 2).
+    pub message: &'a str,
+    /// An HTTP status that says it.
+    pub status: Option<u16>,
+    /// What went wrong, as a code.
+    pub code: Option<&'a str>,
+    /// What the user can do.
+    pub remedy: Option<&'a str>,
+    /// Why an external agent cannot be used (`respond`).
+    pub unavailable_reason: Option<&'a str>,
+    /// The version of an external agent that is needed (`respond`).
+    pub required_version: Option<&'a str>,
+}
+
+impl<'a> Failure<'a> {
+    /// A failure that says this.
+    #[must_use]
+    pub fn new(message: &'a str) -> Self {
+        Self { message, ..Self::default() }
+    }
+}
+
+impl Emitter {
+    /// The turn is over: `done`, with the given text or else all that was streamed.
+    ///
+    /// A text over the bound of [`DONE_TEXT_MAX_ESCAPED_BYTES`] is left out, with a diagnostic.
+    ///
+    /// # Errors
+    ///
+    /// [`Code::BadJson`] if the usage is not JSON.
+    pub fn finish(&mut self, finish: Finish<'_>, sink: &mut Sink<'_>) -> Result<(), CallerError> {
+        if self.is_late() {
+            return Ok(());
+        }
+        if finish.usage.is_some_and(|json| serde_json::from_str::<IgnoredAny>(json).is_err()) {
+            return Err(CallerError::new(Code::BadJson).with("usage"));
+        }
+        self.begin(sink);
+        self.final_text(finish.text, sink);
+        self.settle_open(Keep::OutlivingQuestions, "system", sink);
+
+        let mut done = Done::default();
+        if self.text.escaped > DONE_TEXT_MAX_ESCAPED_BYTES {
+            self.diagnostics.push(Code::DoneTextLeftOut, self.calls);
+        } else if !self.text.all.is_empty() {
+            done.text = Some(Cow::Borrowed(&self.text.all));
+        }
+        done.tool_trace = self.trace.iter().map(borrow_entry).collect();
+        done.cwd = self.fs_ran.then_some(Cow::Borrowed(self.cwd.as_str()));
+        done.finish_reason = finish.finish_reason.map(Cow::Borrowed);
+        done.steps = (self.step > 0).then_some(self.step);
+        done.usage =
+            finish.usage.map(RawJson::from).or_else(|| self.usage.json().map(RawJson::from));
+        done.message_id = finish.message_id.map(Cow::Borrowed);
+        done.generation_time = finish.generation_time.map(Cow::Borrowed);
+        let event = Event::Done(done);
+        self.order.apply(&event);
+        sink(&event);
+        self.ending = Some(Ending::Finished);
+        Ok(())
+    }
+
+    /// The turn failed: `error`, then the trailer.
+    ///
+    /// # Errors
+    ///
+    /// None; the result is that of every verb.
+    pub fn fail(&mut self, failure: Failure<'_>, sink: &mut Sink<'_>) -> Result<(), CallerError> {
+        if self.is_late() {
+            return Ok(());
+        }
+        self.begin(sink);
+        self.cover(sink);
+        self.settle_open(Keep::Nothing, "system", sink);
+        let message = if is_blank(failure.message) { "Stream error." } else { failure.message };
+        let mut error = Error::new(message);
+        error.status = failure.status;
+        error.code = failure.code.map(Cow::Borrowed);
+        error.remedy = failure.remedy.map(Cow::Borrowed);
+        error.unavailable_reason = failure.unavailable_reason.map(Cow::Borrowed);
+        error.required_version = failure.required_version.map(Cow::Borrowed);
+        self.give(error.into(), sink);
+        self.give_trailer(DoneStatus::Failed, sink);
+        self.ending = Some(Ending::Failed {
+            message: message.into(),
+            status: failure.status,
+            code: failure.code.map(String::from),
+        });
+        Ok(())
+    }
+
+    /// Somebody stopped the turn: `cancelled`, then the trailer.
+    ///
+    /// # Errors
+    ///
+    /// None; the result is that of every verb.
+    pub fn cancel(&mut self, by: &str, sink: &mut Sink<'_>) -> Result<(), CallerError> {
+        if self.is_late() {
+            return Ok(());
+        }
+        self.begin(sink);
+        self.cover(sink);
+        self.settle_open(Keep::Nothing, by, sink);
+        self.give(Cancelled::new(by).into(), sink);
+        self.give_trailer(DoneStatus::Cancelled, sink);
+        self.ending = Some(Ending::Cancelled { by: by.into() });
+        Ok(())
+    }
+
+    fn give_trailer(&mut self, status: DoneStatus, sink: &mut Sink<'_>) {
+        debug_assert_eq!(self.order.phase(), Phase::Ended);
+        let mut done = Done::default();
+        done.status = Some(status);
+        done.usage = self.usage.json().map(RawJson::from);
+        self.give(done.into(), sink);
+    }
+
+    /// Covers what was streamed and takes the given text over it. Where nothing but blanks was
+    /// streamed the given text is the message, so that readers without a final text see it.
+    fn final_text(&mut self, given: Option<&str>, sink: &mut Sink<'_>) {
+        let given = given.filter(|text| !is_blank(text));
+        match given {
+            Some(text) if is_blank(&self.text.all) => {
+                self.step = self.step.max(1);
+                self.text.replace(0, text);
+                self.text.covered = 0;
+                self.cover(sink);
+            }
+            Some(text) => {
+                self.cover(sink);
+                if text != self.text.all {
+                    self.text.replace(0, text);
+                }
+            }
+            None => self.cover(sink),
+        }
+        debug_assert_eq!(self.text.escaped, escaped_len(&self.text.all));
+    }
+
+    /// Settles what is open, as interrupted (X4), in the order of [`Thing::ALL`].
+    fn settle_open(&mut self, keep: Keep, by: &str, sink: &mut Sink<'_>) {
+        for thing in Thing::ALL {
+            let outlives = keep == Keep::OutlivingQuestions && self.rules.question_outlives_turn;
+            if thing == Thing::Question && outlives {
+                continue;
+            }
+            for open in self.order.interrupt(thing) {
+                let (id, label) = (open.id.as_str(), open.label.as_str());
+                let event: Event<'_> = match thing {
+                    Thing::Question => QuestionResolved::new(id, QuestionOutcome::Cancelled).into(),
+                    Thing::Approval => ApprovalResolved::new(id, Decision::Cancelled, by).into(),
+                    Thing::Plan => PlanResolved::new(false).into(),
+                    Thing::Image => {
+                        let mut image = ImageFinished::new(id, label, false);
+                        image.error = Some(INTERRUPTED.into());
+                        image.into()
+                    }
+                    Thing::Subagent => {
+                        let mut subagent = SubagentFinished::new(id, false);
+                        subagent.error = Some(INTERRUPTED.into());
+                        subagent.into()
+                    }
+                    Thing::Call => {
+                        let summary = format!("{label} · ✗ failed · {INTERRUPTED}");
+                        let mut result = ToolResult::new(label, false, summary);
+                        result.call_id = (!id.is_empty()).then_some(Cow::Borrowed(id));
+                        result.status = Some(INTERRUPTED.into());
+                        result.into()
+                    }
+                };
+                sink(&event);
+            }
+        }
+    }
+}
+
+/// What an ending leaves open.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keep {
+    Nothing,
+    /// Questions, where the dialect lets them be answered after `done`.
+    OutlivingQuestions,
+}
+
+fn borrow_entry<'e>(entry: &'e TraceEntry<'static>) -> TraceEntry<'e> {
+    TraceEntry::new(&*entry.name, entry.ok, &*entry.summary)
+}

@@ -1,0 +1,30 @@
+//! A turn as its backend sees it: callbacks of a model and its tools in, events in legal order out.
+//!
+//! [`Emitter`] is the machine. It obeys the order of a turn strictly; [`Checker`] judges anybody's
+//! stream by the same table. What they and the summaries do knows no wire format and no dialect.
+
+mod checker;
+mod effort;
+mod emit;
+mod emitter;
+mod ending;
+mod exec;
+mod flatten;
+mod judge;
+mod ledger;
+mod order;
+mod outcome;
+mod preview;
+mod summary;
+mod tools;
+mod usage;
+
+pub use checker::{Checker, Finding};
+pub use effort::{Effort, reasoning_effort};
+pub use emitter::{Emitter, EmitterOptions, Sink};
+pub use ending::{Ending, Failure, Finish};
+pub use flatten::flatten;
+pub use judge::{changed_dir, judge};
+pub use outcome::{Output, ToolOutcome};
+pub use preview::preview;
+pub use summary::summary;
