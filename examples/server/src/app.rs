@@ -32,7 +32,7 @@ pub(crate) struct App {
     pub(crate) ids: TurnIds,
 }
 
-/// Makes the ids of turns.
+/// Makes the ids of turns, and the seed that each makes its own ids of.
 pub(crate) struct TurnIds(Mutex<IdMaker>);
 
 impl TurnIds {
@@ -40,8 +40,16 @@ impl TurnIds {
         Self(Mutex::new(IdMaker::new(seed)))
     }
 
-    pub(crate) fn next(&self) -> String {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).next("t_")
+    /// The next turn's id and seed.
+    pub(crate) fn next(&self) -> (String, Seed) {
+        let mut ids = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let id = ids.next("t_");
+        let (seed, made) = (ids.seed(), ids.made());
+        let mut bytes = [0; 16];
+        let (low, high) = bytes.split_at_mut(8);
+        low.copy_from_slice(&seed.mix(made).to_le_bytes());
+        high.copy_from_slice(&seed.mix(!made).to_le_bytes());
+        (id, Seed(bytes))
     }
 }
 

@@ -10,7 +10,6 @@
 mod app;
 mod http;
 mod turn;
-mod turn_port;
 
 pub mod config;
 pub mod model;

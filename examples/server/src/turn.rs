@@ -12,12 +12,16 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, info, info_span, warn};
+use turnwire::dialect::Dialect;
 use turnwire::error::CallerError;
+use turnwire::event::{ToolStart, TurnStarted};
+use turnwire::ids::Seed;
 use turnwire::time::Millis;
+use turnwire::turn::{Failure, Finish, Output, ToolOutcome};
+use turnwire::{Turn, TurnOptions};
 
 use crate::app::App;
 use crate::model::{Message, ModelError, Part, Request, ToolCall};
-use crate::turn_port::{Turn, TurnOptions};
 
 /// Time that a turn may take.
 const TURN_MAX: Duration = Duration::from_secs(600);
@@ -33,6 +37,7 @@ const ENDING_MAX: Duration = Duration::from_secs(2);
 
 /// What is to be done.
 pub(crate) struct Job {
+    pub(crate) dialect: Dialect,
     pub(crate) model: String,
     pub(crate) reasoning: bool,
     pub(crate) prompt: String,
@@ -68,12 +73,12 @@ impl From<CallerError> for Stop {
 
 /// Runs a turn to its end, whichever that is. `hang_up` is cancelled when nobody reads any more.
 pub(crate) async fn run(app: Arc<App>, job: Job, sink: Sink, hang_up: CancellationToken) {
-    let id = app.ids.next();
+    let (id, seed) = app.ids.next();
     let span = info_span!("turn", id);
     let form = if matches!(sink, Sink::Stream(_)) { "stream" } else { "json" };
     async {
         info!(form, model = job.model, "turn started");
-        match Drive::new(&app, &job, sink, hang_up) {
+        match Drive::new(&app, &job, seed, sink, hang_up) {
             Ok(drive) => drive.run(&app, job, &id).await,
             Err(error) => warn!(%error, "turn not started"),
         }
@@ -97,16 +102,17 @@ impl Drive {
     fn new(
         app: &App,
         job: &Job,
+        seed: Seed,
         sink: Sink,
         hang_up: CancellationToken,
     ) -> Result<Self, CallerError> {
         let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let options = TurnOptions {
-            cwd: Some(job.cwd.clone()),
-            wall_ms: u64::try_from(wall.as_millis()).unwrap_or_default(),
-        };
+        let mut options = TurnOptions::default();
+        options.cwd = Some(job.cwd.clone());
+        options.wall_ms = u64::try_from(wall.as_millis()).unwrap_or_default();
+        options.seed = seed;
         Ok(Self {
-            turn: Turn::new("agent", options)?,
+            turn: Turn::new(Some(job.dialect), options)?,
             out: Vec::new(),
             sink,
             hang_up,
@@ -133,7 +139,7 @@ impl Drive {
                 "broken"
             }
         };
-        if let Err(error) = self.end(stop) {
+        if let Err(error) = self.end(stop.as_ref()) {
             warn!(%error, "the machine refused the ending");
         }
         self.last_flush().await;
@@ -150,7 +156,9 @@ impl Drive {
         id: &str,
     ) -> Result<(), Stop> {
         let now = self.now();
-        self.turn.start(now, id, &mut self.out)?;
+        let mut start = TurnStarted::default();
+        start.turn_id = Some(id.into());
+        self.turn.start(now, start, &mut self.out)?;
         for step in 0..STEPS_MAX {
             if step > 0 {
                 let now = self.now();
@@ -170,11 +178,7 @@ impl Drive {
     }
 
     /// What the model thinks and says goes out at once; its calls are gathered.
-    async fn step(
-        &mut self,
-        app: &App,
-        request: Request,
-    ) -> Result<(String, Vec<ToolCall>), Stop> {
+    async fn step(&mut self, app: &App, request: Request) -> Result<(String, Vec<ToolCall>), Stop> {
         let mut parts = app.provider.step(request);
         let (mut text, mut calls) = (String::new(), Vec::new());
         loop {
@@ -201,39 +205,38 @@ impl Drive {
         }
     }
 
-    async fn tool(
-        &mut self,
-        app: &App,
-        call: &ToolCall,
-        cwd: &mut String,
-    ) -> Result<String, Stop> {
+    async fn tool(&mut self, app: &App, call: &ToolCall, cwd: &mut String) -> Result<String, Stop> {
         let began = self.now();
         info!(tool = call.name, call = call.id, "tool started");
-        self.turn.tool_start(began, &call.name, &call.id, &call.args, &mut self.out)?;
+        let mut start = ToolStart::new(call.name.as_str());
+        start.call_id = Some(call.id.as_str().into());
+        start.args = Some(call.args.as_str().into());
+        self.turn.tool_start(began, start, &mut self.out)?;
         let output = self.until(app.tools.run(cwd, &call.name, &call.args)).await?;
         let now = self.now();
-        self.turn.tool_result(now, &call.name, &call.id, &output, &mut self.out)?;
+        let mut outcome = ToolOutcome::new(&call.name, Output::Text(&output));
+        outcome.call_id = Some(&call.id);
+        self.turn.tool_result(now, outcome, &mut self.out)?;
         let (ms, bytes) = (now.since(began), output.len());
         info!(tool = call.name, call = call.id, ms, bytes, "tool ended");
         Ok(output)
     }
 
     /// Ends the turn in the words of its dialect.
-    fn end(&mut self, stop: Option<Stop>) -> Result<(), CallerError> {
+    fn end(&mut self, stop: Option<&Stop>) -> Result<(), CallerError> {
         let (now, out) = (self.now(), &mut self.out);
-        match stop {
-            None => self.turn.finish(now, out),
-            Some(Stop::HungUp) => self.turn.cancel(now, "user", out),
-            Some(Stop::Shutdown) => {
-                self.turn.fail(now, "The server is shutting down.", 503, out)
-            }
-            Some(Stop::TimeUp) => self.turn.fail(now, "The turn timed out.", 504, out),
-            Some(Stop::TooManySteps) => {
-                self.turn.fail(now, "The model called tools without end.", 502, out)
-            }
-            Some(Stop::Model(error)) => self.turn.fail(now, &error.message, error.status, out),
-            Some(Stop::Refused(_)) => self.turn.fail(now, "Internal error.", 500, out),
-        }
+        let (message, status) = match stop {
+            None => return self.turn.finish(now, Finish::default(), out),
+            Some(Stop::HungUp) => return self.turn.cancel(now, "user", out),
+            Some(Stop::Shutdown) => ("The server is shutting down.", 503),
+            Some(Stop::TimeUp) => ("The turn timed out.", 504),
+            Some(Stop::TooManySteps) => ("The model called tools without end.", 502),
+            Some(Stop::Model(error)) => (error.message.as_str(), error.status),
+            Some(Stop::Refused(_)) => ("Internal error.", 500),
+        };
+        let mut failure = Failure::new(message);
+        failure.status = Some(status);
+        self.turn.fail(now, failure, out)
     }
 
     /// Waits for `work`, sending what is due meanwhile, unless something stops the turn.
@@ -286,10 +289,14 @@ impl Drive {
             Sink::Whole(sender) => {
                 // Replaced by a sender that nobody listens to; this one is used up by the send.
                 let sender = mem::replace(sender, oneshot::channel().0);
-                let (status, body) = self.turn.json_response();
-                self.sent_bytes += body.len() as u64;
-                // Fails only if the client hung up.
-                let _ = sender.send((status, body));
+                match self.turn.json_response() {
+                    Ok((status, body)) => {
+                        self.sent_bytes += body.len() as u64;
+                        // Fails only if the client hung up.
+                        let _ = sender.send((status, body));
+                    }
+                    Err(error) => warn!(%error, "the machine has no answer"),
+                }
             }
         }
     }

@@ -50,8 +50,8 @@ impl From<io::Error> for AccessError {
     fn from(error: io::Error) -> Self {
         // `cap-std` makes this error itself, without a code of the system. A resolver of the
         // kernel says the same as EXDEV.
-        let made_up = error.kind() == io::ErrorKind::PermissionDenied
-            && error.raw_os_error().is_none();
+        let made_up =
+            error.kind() == io::ErrorKind::PermissionDenied && error.raw_os_error().is_none();
         if made_up || error.kind() == io::ErrorKind::CrossesDevices {
             return Self::Escapes;
         }
@@ -176,8 +176,10 @@ impl Workspace {
         bytes.truncate(max_bytes);
         if truncated {
             // A cut inside a scalar value is the bound's doing, not the file's.
-            let whole = std::str::from_utf8(&bytes)
-                .map_or_else(|e| if e.error_len().is_none() { e.valid_up_to() } else { 0 }, str::len);
+            let whole = std::str::from_utf8(&bytes).map_or_else(
+                |e| if e.error_len().is_none() { e.valid_up_to() } else { 0 },
+                str::len,
+            );
             if whole > 0 {
                 bytes.truncate(whole);
             }

@@ -68,11 +68,12 @@ async fn start(
         let message = "The server is shutting down.";
         return Err(reply::busy(StatusCode::SERVICE_UNAVAILABLE, message));
     }
-    let permit = Arc::clone(&app.turns).try_acquire_owned().map_err(|_| {
-        reply::busy(StatusCode::TOO_MANY_REQUESTS, "Too many turns are running.")
-    })?;
+    let permit = Arc::clone(&app.turns)
+        .try_acquire_owned()
+        .map_err(|_| reply::busy(StatusCode::TOO_MANY_REQUESTS, "Too many turns are running."))?;
     let reasoning = reasons(app.environment.reasoning.as_deref(), model);
-    let job = Job { model: model.to_owned(), reasoning, prompt: wanted.prompt, cwd, permit };
+    let (dialect, model) = (DIALECT, model.to_owned());
+    let job = Job { dialect, model, reasoning, prompt: wanted.prompt, cwd, permit };
     Ok((job, request::negotiate(spec, text(header::ACCEPT))))
 }
 

@@ -18,9 +18,8 @@ use crate::app::App;
 
 /// The routes, behind the rules of [`Access`].
 pub(crate) fn router(app: Arc<App>) -> Router {
-    let not_allowed = |allow: &'static str| {
-        move |_: Method| async move { reply::not_allowed(allow) }
-    };
+    let not_allowed =
+        |allow: &'static str| move |_: Method| async move { reply::not_allowed(allow) };
     Router::new()
         .route("/api/agent", post(agent::post).fallback(not_allowed("POST")))
         .route("/healthz", get(|| async { "ok" }).fallback(not_allowed("GET, HEAD")))

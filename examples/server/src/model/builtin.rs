@@ -52,9 +52,8 @@ impl Act {
             Self::Think(text) => pieces(text, Part::Reasoning),
             Self::Say(text) => pieces(text, Part::Text),
             Self::Count(to) => {
-                let numbers = (1..=to.clamp(1, COUNT_MAX)).map(|n| {
-                    Ok(Part::Text(if n == 1 { n.to_string() } else { format!(" {n}") }))
-                });
+                let numbers = (1..=to.clamp(1, COUNT_MAX))
+                    .map(|n| Ok(Part::Text(if n == 1 { n.to_string() } else { format!(" {n}") })));
                 stream::iter(numbers).boxed()
             }
             Self::Wait(seconds, told) => stream::once(async move {
@@ -135,7 +134,9 @@ impl Tasks {
         for sentence in &self.tools {
             let Some((name, args)) = call(sentence) else {
                 // Silent between two tools, so that the streak is not broken.
-                if done == results.len() && let Sentence::Wait(seconds) = sentence {
+                if done == results.len()
+                    && let Sentence::Wait(seconds) = sentence
+                {
                     acts.push_back(Act::Wait(*seconds, false));
                 }
                 continue;
@@ -208,7 +209,5 @@ fn call(sentence: &Sentence) -> Option<(&'static str, Value)> {
 /// last `User: ` and the `Assistant:` that the prompt ends with.
 fn newest(prompt: &str) -> &str {
     let folded = prompt.trim_end().strip_suffix("\n\nAssistant:");
-    folded
-        .and_then(|text| text.rsplit_once("\n\nUser: "))
-        .map_or(prompt, |(_, newest)| newest)
+    folded.and_then(|text| text.rsplit_once("\n\nUser: ")).map_or(prompt, |(_, newest)| newest)
 }

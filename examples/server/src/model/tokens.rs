@@ -30,7 +30,8 @@ mod tests {
 
     #[test]
     fn tokens_are_the_text_again() {
-        for text in ["", " ", "one", "one two  three\n\nfour ", "Zeitgeist-Unabhängigkeit 漢字"] {
+        for text in ["", " ", "one", "one two  three\n\nfour ", "Zeitgeist-Unabhängigkeit 漢字"]
+        {
             assert_eq!(tokens(text).collect::<String>(), text);
             assert!(tokens(text).all(|t| !t.is_empty()), "{text:?}");
         }
