@@ -1,0 +1,64 @@
+//! Reading a request body within bounds of size and time.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::Response;
+use http_body_util::BodyExt;
+use tokio::time::{Instant, timeout_at};
+
+use super::reply::refusal;
+
+/// Time in which a body must be complete (`server`, Bodies: a stalled one is cut within 60 s).
+const TIME_MAX: Duration = Duration::from_secs(45);
+
+/// Bytes and time for which a body that is too large is still read and thrown away. A client that
+/// is busy sending would otherwise see a broken connection and never the answer.
+const DISCARD_MAX_BYTES: usize = 16 << 20;
+const DISCARD_TIME_MAX: Duration = Duration::from_secs(5);
+
+/// The body: whole if it has at most `max_bytes`, else its first `max_bytes + 1`, so that whoever
+/// judges it sees that it is too large.
+pub(super) async fn read(
+    headers: &HeaderMap,
+    mut body: Body,
+    max_bytes: usize,
+) -> Result<Vec<u8>, Response> {
+    let kept_max = max_bytes.saturating_add(1);
+    let declared = headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse().ok());
+    let too_large = declared.is_some_and(|n: u64| n > max_bytes as u64);
+    if too_large && headers.contains_key(header::EXPECT) {
+        // It waits to be told to send, and is not.
+        return Ok(vec![b' '; kept_max]);
+    }
+    let mut deadline = Instant::now() + if too_large { DISCARD_TIME_MAX } else { TIME_MAX };
+    let mut kept = if too_large { vec![b' '; kept_max] } else { Vec::new() };
+    let mut discarded = 0_usize;
+    loop {
+        let frame = match timeout_at(deadline, body.frame()).await {
+            Ok(None) => return Ok(kept),
+            Ok(Some(Ok(frame))) => frame,
+            Ok(Some(Err(_))) => {
+                return Err(refusal(StatusCode::BAD_REQUEST, "The request body broke off."));
+            }
+            Err(_) if kept.len() == kept_max => return Ok(kept),
+            Err(_) => {
+                return Err(refusal(StatusCode::REQUEST_TIMEOUT, "The request body stalled."));
+            }
+        };
+        let Ok(data) = frame.into_data() else { continue };
+        let room = (kept_max - kept.len()).min(data.len());
+        let (head, rest) = data.split_at(room);
+        kept.extend_from_slice(head);
+        if !rest.is_empty() {
+            if discarded == 0 {
+                deadline = deadline.min(Instant::now() + DISCARD_TIME_MAX);
+            }
+            discarded = discarded.saturating_add(rest.len());
+            if discarded > DISCARD_MAX_BYTES {
+                return Ok(kept);
+            }
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! HTTP: who may ask what, and what is answered.
+
+mod access;
+mod agent;
+mod body;
+mod reply;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::http::{Method, StatusCode};
+use axum::middleware::from_fn_with_state;
+use axum::routing::{get, post};
+
+pub(crate) use access::Access;
+
+use crate::app::App;
+
+/// The routes, behind the rules of [`Access`].
+pub(crate) fn router(app: Arc<App>) -> Router {
+    let not_allowed =
+        |allow: &'static str| move |_: Method| async move { reply::not_allowed(allow) };
+    Router::new()
+        .route("/api/agent", post(agent::post).fallback(not_allowed("POST")))
+        .route("/healthz", get(|| async { "ok" }).fallback(not_allowed("GET, HEAD")))
+        .fallback(|| async { reply::refusal(StatusCode::NOT_FOUND, "Not found.") })
+        .layer(from_fn_with_state(Arc::clone(&app), access::guard))
+        .with_state(app)
+}
