@@ -1,12 +1,15 @@
 //! The integration suite: one binary, one module a room.
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
+mod dialect_laws;
+mod dialect_vectors;
+mod turn_checker;
+mod turn_emitter;
+mod turn_laws;
+mod turn_text;
+mod vectors;
 mod wire_encode;
 mod wire_framing;
 mod wire_json;
 mod wire_support;
 mod wire_vectors;
-mod turn_checker;
-mod turn_emitter;
-mod turn_laws;
-mod turn_text;
