@@ -3,7 +3,7 @@
 //! Medians over rounds in which the contestants take turns; what counts is the ratio, not the time.
 //! `cargo bench --bench framing`
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
-#![allow(clippy::disallowed_methods)] // A bench reads the clock; the crate does not.
+#![allow(clippy::disallowed_methods, reason = "a bench reads the clock; the crate does not")]
 
 use std::convert::Infallible;
 use std::hint::black_box;

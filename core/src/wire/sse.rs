@@ -483,6 +483,9 @@ impl SseDecoder {
             if self.event.capacity() > CARRY_KEEP_BYTES {
                 self.event = String::new();
             }
+            if self.id.capacity() > CARRY_KEEP_BYTES {
+                self.id = String::new();
+            }
         }
     }
 }

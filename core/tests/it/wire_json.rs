@@ -183,9 +183,17 @@ fn numbers_come_back() {
     holds(law as fn(u64, i64, u64) -> bool);
     let mut out = Vec::new();
     let mut list = ArrayWriter::begin(&mut out);
-    list.f64(1.0).f64(0.1).f64(1e21).f64(-2.5e-9).f64(f64::NAN).f64(-0.0).i64(i64::MIN).u64(0);
+    list.f64(1.0)
+        .f64(0.1)
+        .f64(1e21)
+        .f64(-2.5e-9)
+        .f64(f64::NAN)
+        .f64(f64::INFINITY)
+        .f64(-0.0)
+        .i64(i64::MIN)
+        .u64(0);
     list.end();
-    assert_eq!(out, b"[1,0.1,1e21,-2.5e-9,null,-0,-9223372036854775808,0]");
+    assert_eq!(out, b"[1,0.1,1e21,-2.5e-9,null,null,-0,-9223372036854775808,0]");
 }
 
 #[test]

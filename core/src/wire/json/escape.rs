@@ -135,28 +135,25 @@ fn write_plain<'t>(mut rest: &'t [u8], out: &mut Vec<u8>) -> &'t [u8] {
 pub fn escaped_len(text: &str) -> usize {
     let mut rest = text.as_bytes();
     let mut len = rest.len();
-    while let Some(byte) = rest.first() {
-        let mut taken = 1;
-        if may_escape(*byte)
-            && let Some((escape, chars)) = Escape::of(rest)
+    while !rest.is_empty() {
+        if let Some((block, after)) = rest.split_first_chunk::<32>()
+            && !any_may_escape(block)
         {
-            len += escape.len() - chars;
-            taken = chars;
-        }
-        rest = rest.get(taken..).unwrap_or(&[]);
-        while let Some((block, after)) = rest.split_first_chunk::<32>() {
-            if any_may_escape(block) {
-                break;
-            }
             rest = after;
+            continue;
+        }
+        let behind = rest.len().saturating_sub(32);
+        while rest.len() > behind {
+            let (more, taken) = Escape::of(rest).map_or((0, 1), |(e, n)| (e.len() - n, n));
+            len += more;
+            rest = rest.get(taken..).unwrap_or(&[]);
         }
     }
     len
 }
 
-/// Appends `text`, which is checked JSON, on one line: without the CR and LF between its tokens,
-/// and with U+2028 and U+2029, which only its strings can have, as escapes. `None` if it is so
-/// already.
+/// `text`, which is checked JSON, on one line: without the CR and LF between its tokens, and with
+/// U+2028 and U+2029, which only its strings can have, as escapes. `None` if it is so already.
 pub(super) fn one_line(text: &str) -> Option<Vec<u8>> {
     let bytes = text.as_bytes();
     let stop = |at: usize| {
