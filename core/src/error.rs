@@ -101,7 +101,7 @@ codes! {
     UnknownEvent "unknown_event" Stream "a frame of an unknown type was skipped",
     WrongType "wrong_type" Stream "a field has the wrong JSON type and was ignored",
     MissingField "missing_field" Stream "a frame lacks a field that it needs",
-    DoneSentinel "done_sentinel" Stream "a [DONE] frame was skipped",
+    DoneSentinel "done_sentinel" Stream "a frame that only marks the end was skipped",
     LoneSurrogate "lone_surrogate" Stream "half of a surrogate pair became U+FFFD",
     OddTimestamp "ts_unit" Stream "a time stamp is not in Unix milliseconds",
     BadRetry "bad_retry" Stream "a retry field is not a number of milliseconds",
