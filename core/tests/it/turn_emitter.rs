@@ -287,7 +287,8 @@ fn a_bad_cwd_is_refused() {
 
 #[test]
 fn the_ending_is_kept() {
-    let end = |work: &dyn Fn(&mut Emitter, &mut dyn FnMut(&Event<'_>))| {
+    type Work<'w> = &'w dyn Fn(&mut Emitter, &mut dyn FnMut(&Event<'_>));
+    let end = |work: Work<'_>| {
         let mut turn = Emitter::new(EmitterOptions::default()).unwrap();
         assert_eq!((turn.ending(), turn.is_finished(), turn.cwd()), (None, false, None));
         work(&mut turn, &mut |_| {});

@@ -46,7 +46,7 @@ fn make(op: Op, turn: &mut Emitter, sink: &mut dyn FnMut(&Event<'_>)) -> bool {
     let result = match op.verb {
         0 => turn.start(TurnStarted::default(), sink),
         1 => turn.step(sink),
-        2 => turn.step_usage(if op.n % 2 == 0 { r#"{"n":1}"# } else { "1" }),
+        2 => turn.step_usage(if op.n.is_multiple_of(2) { r#"{"n":1}"# } else { "1" }),
         3 => turn.reasoning(text, sink),
         4 | 5 => turn.text(text, sink),
         6 => turn.tool_call(id, name, sink),
@@ -103,7 +103,7 @@ fn make(op: Op, turn: &mut Emitter, sink: &mut dyn FnMut(&Event<'_>)) -> bool {
         26 => turn.emit(&event(r#"{"type":"title","title":"t"}"#, 0), sink),
         27 => {
             let mut finish = Finish::default();
-            finish.usage = (op.n % 2 == 0).then_some("{");
+            finish.usage = (op.n.is_multiple_of(2)).then_some("{");
             turn.finish(finish, sink)
         }
         28 => turn.fail(Failure::new(text), sink),
