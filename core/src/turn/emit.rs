@@ -4,7 +4,7 @@ use alloc::borrow::Cow;
 
 use super::emitter::{Emitter, Sink, named};
 use super::ending::{Failure, Finish};
-use super::order::{Irregular, Orphan, effect};
+use super::order::{Irregular, Order, Orphan, effect};
 use super::outcome::{Output, ToolOutcome};
 use crate::error::CallerError;
 use crate::event::{
@@ -138,10 +138,17 @@ impl Emitter {
         if self.is_finished() || self.order.judge_touch(event) != Err(Irregular::Unknown) {
             return Ok(());
         }
-        match opening(event) {
-            Some(Event::ToolCall(call)) => self.tool_call(&call.call_id, &call.name, sink),
-            _ => Ok(()),
+        let id = Order::id_of(event);
+        named(id, "call_id")?;
+        if let Some(Event::ToolCall(mut call)) = opening(event) {
+            call.step = Some(self.step.max(1));
+            let opening = Event::ToolCall(call);
+            self.check(&opening, id)?;
+            self.begin_step(sink);
+            self.cover(sink);
+            self.give(opening, sink);
         }
+        Ok(())
     }
 
     /// A `done` finishes the turn, or, with a status, ends it as a trailer says that it ended. The
