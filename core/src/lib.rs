@@ -7,6 +7,7 @@ extern crate std;
 
 pub mod error;
 pub mod event;
+pub mod host;
 pub mod ids;
 pub mod limits;
 pub mod text;
