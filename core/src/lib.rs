@@ -9,6 +9,7 @@ pub mod dialect;
 pub mod ends;
 pub mod error;
 pub mod event;
+pub mod host;
 pub mod ids;
 pub mod limits;
 pub mod link;

@@ -49,6 +49,37 @@ pub const CARD_DETAIL_BUDGET_BYTES: usize = 229_376;
 /// Characters of an item's brief, before the `…` (`agent` 5).
 pub const CARD_BRIEF_MAX_CHARS: usize = 64;
 
+/// Escaped bytes of a tool's name in a card. 200 names of this length, with the longest briefs, fit
+/// into one row with every detail empty (`agent` 5, decision A2).
+pub const CARD_NAME_MAX_ESCAPED_BYTES: usize = 1000;
+
+/// Live output that waits for the start of its tool, in bytes of all tools together (`workspace`,
+/// decision A30): what one card could show of it.
+pub const EARLY_OUTPUT_MAX_BYTES: usize = CARD_DETAIL_BUDGET_BYTES;
+
+/// Calls whose early output is kept (`workspace`, decision A30).
+pub const EARLY_OUTPUT_MAX_CALLS: usize = 64;
+
+/// How far before a row's end a line end is looked for when text goes on in a new row, in bytes
+/// (X11).
+pub const ROW_CUT_LINE_BYTES: usize = 4096;
+
+/// Characters of the detail in a turn-end line. A failure's text is one line in the transcript.
+pub const TURN_END_DETAIL_MAX_CHARS: usize = 2000;
+
+/// Ended turns whose late events a host knows again. One host shows one turn after another; what
+/// comes later than this many turns is a peer's mistake.
+pub const ENDED_TURNS_MAX: usize = 64;
+
+/// Epochs of which a host remembers the last number, to drop repeats.
+pub const EPOCHS_MAX: usize = 8;
+
+/// Smallest and largest stamp that is believed to be Unix milliseconds: the years 1973 to 5138.
+/// Seconds and nanoseconds of today lie outside.
+pub const STAMP_MIN_MS: u64 = 100_000_000_000;
+/// See [`STAMP_MIN_MS`].
+pub const STAMP_MAX_MS: u64 = 100_000_000_000_000;
+
 /// Characters of a tool's summary line, name and status included (`agent` 3).
 pub const SUMMARY_MAX_CHARS: usize = 320;
 

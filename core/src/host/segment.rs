@@ -1,0 +1,21 @@
+//! Where text that outgrows a row goes on in the next one (X11).
+
+use crate::limits::{ROW_CUT_LINE_BYTES, ROW_MAX_BYTES};
+use crate::text::{head_bytes, tail_bytes};
+
+/// The part of `text` that still goes into a row with `used` bytes; all of it if it fits.
+///
+/// The cut is after a line end where one is among the last 4,096 bytes of what fits, else between
+/// two scalar values. An empty answer for a row that holds something means: go on in a new row.
+pub(super) fn fitting(used: usize, text: &str) -> &str {
+    let room = ROW_MAX_BYTES.saturating_sub(used);
+    if text.len() <= room {
+        return text;
+    }
+    let head = head_bytes(text, room);
+    let near = tail_bytes(head, ROW_CUT_LINE_BYTES);
+    match near.rfind('\n') {
+        Some(at) => &head[..head.len() - near.len() + at + 1],
+        None => head,
+    }
+}
