@@ -74,8 +74,8 @@ pub(super) static SPEC: Spec = Spec {
     disconnect: Disconnect::Cancel,
     numbers_events: false,
     carriage,
-    encoder: || Box::new(Encoder),
-    decoder: || Box::<Decoder>::default(),
+    encoder: |_| Box::new(Encoder),
+    decoder: |_| Box::<Decoder>::default(),
 };
 
 /// The status and the sentence of a turn that was stopped (`agent` 1, *Abort*).

@@ -32,7 +32,7 @@ impl Encoder {
     pub fn new(dialect: Dialect, channel: Option<Channel>) -> Result<Self, CallerError> {
         let spec = dialect.channel(channel)?;
         Ok(Self {
-            inner: (dialect.0.encoder)(),
+            inner: (dialect.0.encoder)(spec.channel),
             framing: spec.framing,
             numbers: dialect.0.numbers_events,
             open_turn: false,
@@ -129,7 +129,7 @@ impl Decoder {
         let spec = dialect.channel(channel)?;
         Ok(Self {
             unframe: unframe(spec)?,
-            inner: (dialect.0.decoder)(),
+            inner: (dialect.0.decoder)(spec.channel),
             channel: spec.channel,
             diagnostics: Diagnostics::default(),
         })

@@ -55,8 +55,8 @@ struct Spec {
     /// Every event has a number, also in a stream that no log stands behind.
     numbers_events: bool,
     carriage: fn(EventKind) -> Carriage,
-    encoder: fn() -> Box<dyn Encode>,
-    decoder: fn() -> Box<dyn Decode>,
+    encoder: fn(Channel) -> Box<dyn Encode>,
+    decoder: fn(Channel) -> Box<dyn Decode>,
 }
 
 /// One connection that a dialect has.

@@ -69,8 +69,8 @@ pub(super) static SPEC: Spec = Spec {
     disconnect: Disconnect::Detach,
     numbers_events: true,
     carriage,
-    encoder: || Box::<Encoder>::default(),
-    decoder: || Box::<Decoder>::default(),
+    encoder: |_| Box::<Encoder>::default(),
+    decoder: |_| Box::<Decoder>::default(),
 };
 
 const fn carriage(kind: EventKind) -> Carriage {

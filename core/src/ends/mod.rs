@@ -1,4 +1,4 @@
-//! The two ends of a stream, as people use them: [`Turn`] on the backend, [`Host`] at the reader.
+//! The two ends of a stream, as people use them: [`Turn`] on the backend, `Host` at the reader.
 //!
 //! This room joins the others and has no rule of its own.
 
