@@ -19,4 +19,4 @@ pub mod time;
 pub mod turn;
 pub mod wire;
 
-pub use ends::{Entry, Turn, TurnOptions};
+pub use ends::{Entry, Host, HostOptions, OpSink, Turn, TurnOptions};

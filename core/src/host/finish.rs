@@ -131,7 +131,15 @@ impl Fold {
         self.diagnostics.push(Code::EndedWithoutTerminal, self.live.events);
         match eof {
             Eof::Agent => self.done(&Done::new(), at_ms),
-            _ => self.end_turn(Outcome::with(OutcomeKind::Lost, LOST_TEXT), None, at_ms),
+            _ => self.lose(at_ms),
+        }
+    }
+
+    /// The stream that tells of the turn is gone for good: the turn is lost. Nothing if no turn
+    /// runs.
+    pub fn lose(&mut self, at_ms: u64) {
+        if self.live.turn.is_some() {
+            self.end_turn(Outcome::with(OutcomeKind::Lost, LOST_TEXT), None, at_ms);
         }
     }
 
