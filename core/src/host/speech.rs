@@ -240,7 +240,10 @@ impl Fold {
     /// The server took the message that waits; it is known by this id now.
     pub(super) fn take_pending(&mut self, message_id: Option<&str>) {
         let Some(pending) = self.live.pending_user.take() else { return };
-        let turn_id = self.live.turn.as_ref().and_then(|turn| turn.id.clone());
+        let turn_id = self.live.turn.as_mut().and_then(|turn| {
+            turn.acknowledged = true;
+            turn.id.clone()
+        });
         if let Some(id) = message_id {
             self.edit(pending.row, Field::MessageId, |row| row.message_id = Some(id.into()));
         }
@@ -280,9 +283,11 @@ impl Fold {
         let ours = self.live.pending_user.as_ref().is_some_and(|user| {
             user.is(client_id, text) || says_nothing || (own_channel && client_id.is_none())
         });
+        // The answer to the POST has named this turn: its message is here already.
+        let answered = self.live.turn.as_ref().is_some_and(|turn| turn.acknowledged);
         if ours {
             self.take_pending(user_id);
-        } else if let Some(text) = text {
+        } else if let (Some(text), false) = (text, answered) {
             self.user_message(text, user_id, client_id, at);
         }
         let waits = self.live.pending_user.is_some();

@@ -56,6 +56,8 @@ pub(super) struct Turn {
     pub foreign: bool,
     /// The stream has spoken of it.
     pub started: bool,
+    /// The row of the message that it answers is known to be the one sent from here.
+    pub acknowledged: bool,
     /// The first row that may belong to it.
     pub first_row: u64,
     pub open: Open,

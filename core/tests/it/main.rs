@@ -3,6 +3,10 @@
 
 mod dialect_laws;
 mod dialect_vectors;
+mod ends_host;
+mod ends_support;
+mod ends_turn;
+mod link;
 mod turn_checker;
 mod turn_emitter;
 mod turn_laws;
