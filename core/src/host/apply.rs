@@ -248,10 +248,10 @@ impl Fold {
             self.begin_turn();
         }
         self.set_lifecycle(super::op::Lifecycle::Busy);
-        if let Some(turn) = self.live.turn.as_mut() {
-            if let (None, Some(id)) = (&turn.id, id) {
-                turn.id = Some(Box::from(id));
-            }
+        if let Some(turn) = self.live.turn.as_mut()
+            && let (None, Some(id)) = (&turn.id, id)
+        {
+            turn.id = Some(Box::from(id));
         }
     }
 
@@ -318,10 +318,10 @@ impl Fold {
             Event::Cancelled(e) => self.cancelled(e, at),
             Event::ToolProgress(_) | Event::Unknown(_) => {}
         }
-        if let Event::TurnStarted(e) = &env.event {
-            if let Some(capabilities) = &e.capabilities {
-                self.panel_value("capabilities", capabilities);
-            }
+        if let Event::TurnStarted(e) = &env.event
+            && let Some(capabilities) = &e.capabilities
+        {
+            self.panel_value("capabilities", capabilities);
         }
     }
 }

@@ -85,10 +85,10 @@ impl Fold {
         let tail_row = turn.segments.last().and_then(|segment| segment.rows.first()).copied();
         if last == 0 {
             self.rewrite(0, text, at);
-        } else if let Some(rest) = turn.gathered.strip(tail_row, text, &self.ring) {
-            if !is_blank(rest) {
-                self.rewrite(last, rest, at);
-            }
+        } else if let Some(rest) = turn.gathered.strip(tail_row, text, &self.ring)
+            && !is_blank(rest)
+        {
+            self.rewrite(last, rest, at);
         }
     }
 

@@ -130,12 +130,14 @@ impl Fold {
     /// Changes the payload of a row and, with it, its status.
     pub(super) fn edit_payload(&mut self, id: u64, change: impl FnOnce(&mut Row)) {
         if let Some(slot) = self.ring.slot_mut(id) {
-            let (status, text) = (slot.row.status, slot.row.text.len());
+            let status = slot.row.status;
+            // Only a plan's text changes with its payload.
+            let plan = (slot.row.kind == RowKind::Plan).then(|| slot.row.text.clone());
             change(&mut slot.row);
             if slot.row.status != status {
                 slot.touch(Field::Status);
             }
-            if slot.row.text.len() != text {
+            if plan.is_some_and(|text| text != slot.row.text) {
                 slot.mark.text = true;
             }
             slot.mark.payload = true;
