@@ -190,9 +190,11 @@ impl Fold {
         }
         let text = format!("{} → {}", change.from_mode, change.to_mode);
         let row = self.push_notice(&change.reason_code, change.detail.as_deref(), &text, at);
-        let recovered = change.recovered == Some(true);
-        let status = if recovered { Status::Ok } else { Status::Open };
-        self.edit_payload(row, |row| row.status = Some(status));
+        let status = match change.recovered {
+            Some(true) => Some(Status::Ok),
+            _ => self.live.turn.as_ref().map(|_| Status::Open),
+        };
+        self.edit_payload(row, |row| row.status = status);
     }
 
     /// Compaction: the panel shows that it runs, a row that it was done.

@@ -60,14 +60,14 @@ impl Fold {
     /// Adds text as one row, or several of one segment where it outgrows one (X11). Gives the
     /// first.
     pub(super) fn push_text(&mut self, kind: RowKind, text: &str, at: u64) -> u64 {
-        let part = fitting(0, text);
+        let part = fitting("", text);
         let mut rest = &text[part.len()..];
         let segment = (!rest.is_empty()).then(|| self.next_segment());
         let mut row = Row::new(0, kind, at, part);
         row.segment = segment;
         let first = self.push_row(row);
         while !rest.is_empty() {
-            let part = fitting(0, rest);
+            let part = fitting("", rest);
             rest = &rest[part.len()..];
             let mut row = Row::new(0, kind, at, part);
             row.segment = segment;
@@ -86,7 +86,7 @@ impl Fold {
     pub(super) fn grow_row<'t>(&mut self, id: u64, text: &'t str) -> &'t str {
         let Some(slot) = self.ring.slot_mut(id) else { return text };
         let before = slot.row.text.len();
-        let part = fitting(before, text);
+        let part = fitting(&slot.row.text, text);
         if !part.is_empty() {
             slot.row.text.push_str(part);
             if slot.mark.grown_from.is_none() {

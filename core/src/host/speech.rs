@@ -4,6 +4,7 @@ use alloc::string::String;
 
 use super::fold::Fold;
 use super::row::{Field, Row, RowKind};
+use super::segment::fitting;
 use super::session::{Body, SessionRole};
 use super::turn::{Open, Segment};
 use crate::event::{Message, ReasoningDelta, Role, TextDelta, TurnStarted, UserMessage};
@@ -196,17 +197,20 @@ impl Fold {
 
     /// Gives a segment another text, row by row: missing rows are pushed, surplus ones emptied.
     pub(super) fn rewrite(&mut self, index: usize, text: &str, at: u64) {
+        if self.segment_text(index) == text {
+            return;
+        }
         let turn = self.live.turn.as_ref();
         let Some(segment) = turn.and_then(|turn| turn.segments.get(index)) else { return };
         let (id, message_id) = (segment.id, segment.message_id.clone());
         let mut rest = text;
         for row in segment.rows.clone() {
-            let part = super::segment::fitting(0, rest);
+            let part = fitting("", rest);
             rest = &rest[part.len()..];
             self.set_row_text(row, part);
         }
         while !rest.is_empty() {
-            let part = super::segment::fitting(0, rest);
+            let part = fitting("", rest);
             rest = &rest[part.len()..];
             let mut row = Row::new(0, RowKind::Assistant, at, part);
             row.segment = Some(id);
