@@ -24,11 +24,11 @@ impl Fold {
         if let Some(slot) = evicted {
             self.evict(slot);
         }
-        self.queue.push(id);
+        self.queue.push(id, self.ring.oldest_id());
         id
     }
 
-    fn evict(&mut self, slot: Slot) {
+    fn evict(&mut self, mut slot: Slot) {
         self.live.earlier += usize::from(self.queue.evict(&slot));
         let id = slot.row.id;
         if matches!(
@@ -38,7 +38,11 @@ impl Fold {
             let next = self.live.window_start + 1;
             self.live.window_start = next.min(self.session.messages.len());
         }
-        if let Some(card) = slot.row.card() {
+        if let Some(card) = slot.row.card_mut() {
+            if !self.rules.keep_pending_on_end {
+                // Out of the ring, no result finds it.
+                card.interrupt_all();
+            }
             self.session.keep_card(id, card);
             for call_id in card.items().iter().filter_map(|item| item.call_id.as_deref()) {
                 if self.calls.get(call_id).is_some_and(|(row, _)| *row == id) {

@@ -58,6 +58,8 @@ fn step(fold: &mut Fold, step: &Value, name: &str) {
         }
         Some("eof") => fold.end_of_input(Channel::parse(text("channel")).unwrap(), AT),
         Some("stop") => fold.stop(AT),
+        Some("detach") => fold.detach(),
+        Some("acknowledge") => fold.acknowledge(step["turn_id"].as_str()),
         Some("refuse") => {
             let status = u16::try_from(step["status"].as_u64().unwrap()).unwrap();
             fold.refuse(&Failure::new(text("message")).with_status(status), AT);
