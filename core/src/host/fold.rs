@@ -229,7 +229,7 @@ impl Fold {
         self.live.stopped_user = None;
         self.live.pending_user =
             Some(PendingUser { row, client_id: client_id.map(Into::into), text: prompt.into() });
-        self.begin_turn();
+        self.begin_turn(true);
         Ok(())
     }
 
@@ -240,7 +240,7 @@ impl Fold {
             if let (None, Some(id)) = (&turn.id, turn_id) {
                 turn.id = Some(id.into());
             }
-            self.take_pending(None);
+            self.take_pending(None, false);
         }
     }
 
@@ -255,9 +255,11 @@ impl Fold {
     /// The user stops the turn: its rows settle at once, and what still arrives for it is
     /// ignored. Nothing happens if no turn runs.
     pub fn stop(&mut self, at_ms: u64) {
-        let Some(turn) = self.live.turn.as_ref() else { return };
-        if !turn.started {
-            self.live.stopped_user = self.live.pending_user.take();
+        if self.live.turn.is_none() {
+            return;
+        }
+        if let Some(user) = self.live.pending_user.take() {
+            self.live.stopped_user = Some(user);
         }
         self.queue.cancelled("user");
         self.end_turn(Outcome::new(OutcomeKind::Stopped), None, at_ms);
@@ -411,8 +413,9 @@ impl Fold {
         self.live.ignored
     }
 
-    pub(super) fn begin_turn(&mut self) {
-        self.live.turn = Some(Turn { first_row: self.ring.next_id(), ..Turn::default() });
+    pub(super) fn begin_turn(&mut self, own: bool) {
+        let first_row = self.ring.next_id();
+        self.live.turn = Some(Turn { own, first_row, ..Turn::default() });
         self.live.ended = false;
         self.live.late_noted = false;
         self.live.outcome = None;

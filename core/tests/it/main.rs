@@ -17,3 +17,6 @@ mod wire_framing;
 mod wire_json;
 mod wire_support;
 mod wire_vectors;
+mod host_laws;
+mod host_reference;
+mod host_vectors;
