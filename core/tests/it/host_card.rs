@@ -21,7 +21,7 @@ fn text(n: usize) -> String {
 
 impl Arbitrary for Change {
     fn arbitrary(g: &mut Gen) -> Self {
-        let sizes = [0, 1, 5, 200, 3000, 40_000, 300_000];
+        let sizes = [0, 1, 5, 20, 200, 20_000, 250_000];
         let size = *g.choose(&sizes).unwrap();
         let small = *g.choose(&sizes[..5]).unwrap();
         match u8::arbitrary(g) % 8 {
