@@ -281,6 +281,15 @@ quickcheck! {
         true
     }
 
+    fn a_small_ring_forgets_rows_but_no_session(steps: Vec<Plain>) -> bool {
+        let ((mut small, _), (mut large, _)) = (make(0, 2, false), make(0, 2048, false));
+        for Plain(step) in &steps {
+            run(&mut small, step, None);
+            run(&mut large, step, None);
+        }
+        small.session() == large.session() && small.text() == large.text()
+    }
+
     fn no_bytes_make_restore_panic(at: usize, byte: u8, cut: bool) -> bool {
         let (mut fold, name) = make(1, 8, false);
         fold.submit("hi", None, AT).unwrap();
