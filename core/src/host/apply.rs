@@ -3,7 +3,6 @@
 use alloc::boxed::Box;
 
 use super::fold::Fold;
-use super::speech::user_parts;
 use crate::error::Code;
 use crate::event::{Channel, Envelope, Event, SideChannel};
 use crate::limits::{EPOCHS_MAX, STAMP_MAX_MS, STAMP_MIN_MS};
@@ -275,8 +274,8 @@ impl Fold {
             Event::ReasoningDelta(e) => self.reasoning_delta(e, at),
             Event::TurnStarted(e) => self.started(e, env.channel == Channel::Turn, at),
             Event::UserMessage(e) => {
-                let (text, message_id, client_id) = user_parts(e);
-                self.user_message(text, message_id, client_id, at);
+                let (message_id, client_id) = (e.message_id.as_deref(), e.client_id.as_deref());
+                self.user_message(&e.text, message_id, client_id, at);
                 // What comes without a turn's id now belongs to a turn that this message opens.
                 self.live.ended &= self.live.turn.is_some();
             }

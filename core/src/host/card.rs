@@ -311,7 +311,7 @@ impl Card {
             item.charge = 0;
             item.detail = String::new();
             item.cut = true;
-            self.emptied += 1;
+            self.emptied = self.emptied.saturating_add(1);
             if self.encoded_len() <= ROW_MAX_BYTES {
                 return;
             }

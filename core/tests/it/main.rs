@@ -17,6 +17,7 @@ mod wire_framing;
 mod wire_json;
 mod wire_support;
 mod wire_vectors;
+mod host_card;
 mod host_laws;
 mod host_reference;
 mod host_vectors;
