@@ -116,6 +116,7 @@ pub mod host;
 pub mod ids;
 pub mod limits;
 pub mod link;
+pub mod log;
 pub mod request;
 pub mod text;
 pub mod time;

@@ -82,6 +82,9 @@ pub(super) static SPEC: Spec = Spec {
 const STOPPED_STATUS: u16 = 499;
 const STOPPED: &str = "Request cancelled.";
 
+/// The statuses that an error of a stream carries; the JSON answer says the others (`agent` 1).
+const STREAM_STATUSES: [u16; 2] = [STOPPED_STATUS, 426];
+
 /// The status and the sentence of a turn in which the model said nothing (`agent` 1).
 const EMPTY_STATUS: u16 = 502;
 const EMPTY: &str = "Empty model response.";
@@ -178,7 +181,10 @@ impl Encode for Encoder {
             }
             // An error ends the turn of every client of the seed.
             Event::Error(e) if e.recoverable => return Written::stored(Carriage::Dropped),
-            Event::Error(e) => error(frames, &e.message, e.status),
+            Event::Error(e) => {
+                let told = e.status.filter(|status| STREAM_STATUSES.contains(status));
+                error(frames, &e.message, told);
+            }
             Event::Cancelled(_) => error(frames, STOPPED, Some(STOPPED_STATUS)),
             Event::Unknown(e) => {
                 // What was this dialect's before is passed on as it came.

@@ -11,6 +11,7 @@ mod host_laws;
 mod host_reference;
 mod host_vectors;
 mod link;
+mod log;
 mod turn_checker;
 mod turn_emitter;
 mod turn_laws;
