@@ -7,11 +7,13 @@ use crate::text::{head_bytes, tail_bytes};
 ///
 /// The cut is after a line end where one is among the last 4,096 bytes of what fits, else between
 /// two scalar values. An empty answer for a row that holds something means: go on in a new row.
+#[inline]
 pub(super) fn fitting(used: usize, text: &str) -> &str {
     let room = ROW_MAX_BYTES.saturating_sub(used);
-    if text.len() <= room {
-        return text;
-    }
+    if text.len() <= room { text } else { cut(room, text) }
+}
+
+fn cut(room: usize, text: &str) -> &str {
     let head = head_bytes(text, room);
     let near = tail_bytes(head, ROW_CUT_LINE_BYTES);
     match near.rfind('\n') {

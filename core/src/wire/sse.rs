@@ -229,18 +229,21 @@ impl SseDecoder {
     #[inline]
     fn one_line_block<'i>(&mut self, input: &mut &'i [u8]) -> Option<(u64, &'i [u8])> {
         let idle = self.block.at.is_none() && self.skip.is_none() && !self.after_cr;
-        if !(idle && self.mark.is_done() && input.first() == Some(&b'd')) {
+        if !(idle && self.mark.is_done()) {
             return None;
         }
-        let end =
-            memchr2(b'\r', b'\n', input).filter(|end| *end <= self.options.max_event_bytes)?;
-        let (line, rest) = input.split_at(end);
+        let line = input.strip_prefix(b"data: ")?;
+        let end = memchr2(b'\r', b'\n', line)?;
+        let (data, rest) = line.split_at(end);
         let rest = rest.strip_prefix(b"\n\n")?;
-        let (Name::Data, value) = field(line) else { return None };
+        let taken = input.len() - rest.len();
+        if taken > self.options.max_event_bytes {
+            return None;
+        }
         let at = self.at;
         *input = rest;
-        self.at += end as u64 + 2;
-        Some((at, line.get(value..)?))
+        self.at += taken as u64;
+        Some((at, data))
     }
 
     /// The frame of a block that is its data.
