@@ -18,7 +18,7 @@ use crate::event::{
 };
 use crate::request::{RequestError, RequestSpec, RouteSpec, SSE_HEADERS, Streams};
 use crate::text::is_blank;
-use crate::wire::json::{ObjectWriter, RawJson, read_object};
+use crate::wire::json::{ObjectWriter, RawJson, read_after, read_object};
 use crate::wire::{Frame, FrameWriter, Framing};
 
 const RULES: Rules = Rules {
@@ -150,12 +150,8 @@ impl Encode for Encoder {
         frames: &mut FrameWriter<'_>,
     ) -> Written {
         match event {
-            Event::TextDelta(e) => {
-                frames.object(None).str("type", "text_delta").str("text", &e.text);
-            }
-            Event::ReasoningDelta(e) => {
-                frames.object(None).str("type", "reasoning_delta").str("text", &e.text);
-            }
+            Event::TextDelta(e) => frames.text_object(TEXT_HEAD, &e.text),
+            Event::ReasoningDelta(e) => frames.text_object(REASONING_HEAD, &e.text),
             Event::ToolStart(e) => {
                 let mut frame = frames.object(None);
                 frame.str("type", "tool_start").str("name", &e.name);
@@ -265,6 +261,9 @@ struct Decoder {
     reasoning: Joiner,
 }
 
+const TEXT_HEAD: &str = r#"{"type":"text_delta","text":"#;
+const REASONING_HEAD: &str = r#"{"type":"reasoning_delta","text":"#;
+
 const NAMES: [&str; 13] = [
     "type",
     "text",
@@ -288,6 +287,20 @@ impl Decode for Decoder {
         diagnostics: &mut Diagnostics,
         sink: &mut dyn FnMut(&Envelope<'_>),
     ) {
+        // The two common frames as most servers write them; the rest of the function says the same
+        // at greater length.
+        if let Some(value) = read_after(&frame.data, TEXT_HEAD) {
+            if let Some(text) = self.text.lend(value) {
+                sink(&Envelope::new(TextDelta::new(text)));
+            }
+            return;
+        }
+        if let Some(value) = read_after(&frame.data, REASONING_HEAD) {
+            if let Some(text) = self.reasoning.lend(value) {
+                sink(&Envelope::new(ReasoningDelta::new(text)));
+            }
+            return;
+        }
         let Some(slots) = read(frame, &NAMES, diagnostics) else { return };
         let mut f = Fields { at: frame.at, diagnostics };
         let [

@@ -220,6 +220,9 @@ fn decode(
     diagnostics: &mut Diagnostics,
     sink: &mut dyn FnMut(&Envelope<'_>),
 ) {
+    if channel == Channel::Turn && frame.data.starts_with('{') {
+        return inner.decode(frame, diagnostics, sink);
+    }
     // An empty data line keeps a connection alive; the sentinel ends nothing in these systems.
     match frame.data.trim_ascii() {
         "" => {}

@@ -106,14 +106,11 @@ pub(super) struct Text {
     pub covered: usize,
     /// Where the text of the running step begins.
     pub step_start: usize,
-    /// Its length as escaped JSON text.
-    pub escaped: usize,
 }
 
 impl Text {
     fn push(&mut self, piece: &str) {
         self.all.push_str(piece);
-        self.escaped = self.escaped.saturating_add(escaped_len(piece));
     }
 
     /// What no `message` covers yet.
@@ -123,8 +120,6 @@ impl Text {
 
     /// Puts `text` in the place of everything from byte `from` on, as covered.
     pub fn replace(&mut self, from: usize, text: &str) {
-        let gone = self.all.get(from..).map_or(0, escaped_len);
-        self.escaped = self.escaped.saturating_sub(gone);
         self.all.truncate(from);
         self.push(text);
         self.covered = self.all.len();
