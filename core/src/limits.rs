@@ -159,3 +159,10 @@ pub const SUMMARY_STDERR_MAX_CHARS: usize = 48;
 /// Lists within lists that a tool's JSON output is flattened through; what is deeper is no output
 /// that anybody reads, and is taken as text.
 pub const FLATTEN_DEPTH_MAX: usize = 128;
+
+/// Silence after which a dialog of `chat` times out, in milliseconds (seed of `chat`).
+pub const DIALOG_TIMEOUT_MS: u64 = 60_000;
+
+/// Tool parts that the final message of `chat` repeats, in bytes; past it the message is left empty
+/// and readers keep what they gathered. With the longest text they fit into one frame.
+pub const DONE_PARTS_MAX_BYTES: usize = 4 << 20;

@@ -30,6 +30,7 @@ use crate::wire::{Frame, FrameWriter, Framing};
 
 mod agent;
 mod asking;
+mod chat;
 mod client;
 mod codec;
 mod fields;
@@ -79,9 +80,11 @@ impl Dialect {
     pub const RESPOND: Self = Self(&respond::SPEC);
     /// Enveloped events of a persisted log (seed of `workspace`).
     pub const WORKSPACE: Self = Self(&workspace::SPEC);
+    /// NDJSON over the answer of `POST /api/chat`, and an event stream beside it (seed of `chat`).
+    pub const CHAT: Self = Self(&chat::SPEC);
 
     /// Every dialect.
-    pub const ALL: &'static [Self] = &[Self::AGENT, Self::RESPOND, Self::WORKSPACE];
+    pub const ALL: &'static [Self] = &[Self::AGENT, Self::RESPOND, Self::WORKSPACE, Self::CHAT];
 
     /// The dialect of this name.
     ///
