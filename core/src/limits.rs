@@ -175,3 +175,9 @@ pub const LOG_FETCH_MAX_ENTRIES: usize = 256;
 /// Anchors that a log remembers, so that a reader far behind is primed from the start of its turn
 /// and not from the first.
 pub const LOG_ANCHORS_MAX: usize = 4096;
+/// Silence after which a dialog of `chat` times out, in milliseconds (seed of `chat`).
+pub const DIALOG_TIMEOUT_MS: u64 = 60_000;
+
+/// Tool parts that the final message of `chat` repeats, in bytes; past it the message is left empty
+/// and readers keep what they gathered. With the longest text they fit into one frame.
+pub const DONE_PARTS_MAX_BYTES: usize = 4 << 20;

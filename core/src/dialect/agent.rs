@@ -16,7 +16,7 @@ use crate::event::{
     ReasoningDelta, Rules, Severities, Severity, SideChannel, TextDelta, ToolResult, ToolStart,
     TraceEntry, Unknown,
 };
-use crate::request::{RequestError, RequestSpec, RouteSpec, SSE_HEADERS, Streams};
+use crate::request::{EVENT_STREAM, RequestError, RequestSpec, RouteSpec, SSE_HEADERS, Streams};
 use crate::text::is_blank;
 use crate::wire::json::{ObjectWriter, RawJson, read_after, read_object};
 use crate::wire::{Frame, FrameWriter, Framing};
@@ -59,9 +59,7 @@ pub(super) static SPEC: Spec = Spec {
         "error",
     ),
     client: ClientSpec {
-        turn: "/api/agent",
-        watch: None,
-        cancel: None,
+        turn_accept: EVENT_STREAM,
         folds_history: true,
         turn_body: |ask, body| {
             body.str("prompt", ask.prompt).opt_str("modelId", unless_blank(ask.model_id));
@@ -69,6 +67,7 @@ pub(super) static SPEC: Spec = Spec {
         },
         read: read_answer,
         refusal: |status| (status == 404).then_some("Agent API not available."),
+        ..ClientSpec::new("/api/agent")
     },
     json_answer: Some(json_answer),
     disconnect: Disconnect::Cancel,

@@ -139,22 +139,23 @@ impl Decoder {
     pub fn feed(&mut self, chunk: &[u8], sink: &mut dyn FnMut(&Envelope<'_>)) {
         let mut input = chunk;
         let (inner, diagnostics) = (&mut *self.inner, &mut self.diagnostics);
+        // What was odd about a frame's bytes comes before what was odd about its fields, wherever
+        // the chunks were cut.
+        let mut odd = Diagnostics::default();
         match &mut self.unframe {
             Unframe::Sse(sse) => {
                 while let Step::Frame(frame) = sse.next(&mut input) {
-                    decode(inner, &frame, self.channel, diagnostics, sink);
+                    decode(inner, &frame, self.channel, &mut odd, sink);
+                    settle(sse.diagnostics(), &mut odd, diagnostics);
                 }
-                if !sse.diagnostics().is_empty() {
-                    diagnostics.absorb(sse.diagnostics());
-                }
+                settle(sse.diagnostics(), &mut odd, diagnostics);
             }
             Unframe::Ndjson(lines) => {
                 while let Step::Frame(frame) = lines.next(&mut input) {
-                    decode(inner, &frame, self.channel, diagnostics, sink);
+                    decode(inner, &frame, self.channel, &mut odd, sink);
+                    settle(lines.diagnostics(), &mut odd, diagnostics);
                 }
-                if !lines.diagnostics().is_empty() {
-                    diagnostics.absorb(lines.diagnostics());
-                }
+                settle(lines.diagnostics(), &mut odd, diagnostics);
             }
         }
     }
@@ -162,18 +163,19 @@ impl Decoder {
     /// Says that the input has ended.
     pub fn finish(&mut self, sink: &mut dyn FnMut(&Envelope<'_>)) {
         let (inner, diagnostics) = (&mut *self.inner, &mut self.diagnostics);
+        let mut odd = Diagnostics::default();
         match &mut self.unframe {
             Unframe::Sse(sse) => {
                 if let Step::Frame(frame) = sse.finish() {
-                    decode(inner, &frame, self.channel, diagnostics, sink);
+                    decode(inner, &frame, self.channel, &mut odd, sink);
                 }
-                diagnostics.absorb(sse.diagnostics());
+                settle(sse.diagnostics(), &mut odd, diagnostics);
             }
             Unframe::Ndjson(lines) => {
                 if let Step::Frame(frame) = lines.finish() {
-                    decode(inner, &frame, self.channel, diagnostics, sink);
+                    decode(inner, &frame, self.channel, &mut odd, sink);
                 }
-                diagnostics.absorb(lines.diagnostics());
+                settle(lines.diagnostics(), &mut odd, diagnostics);
             }
         }
         inner.finish(sink);
@@ -200,6 +202,16 @@ impl Decoder {
     /// What was odd.
     pub fn diagnostics(&mut self) -> &mut Diagnostics {
         &mut self.diagnostics
+    }
+}
+
+/// Takes over what was odd about the bytes and the fields of a frame.
+fn settle(bytes: &mut Diagnostics, fields: &mut Diagnostics, all: &mut Diagnostics) {
+    if !bytes.is_empty() {
+        all.absorb(bytes);
+    }
+    if !fields.is_empty() {
+        all.absorb(fields);
     }
 }
 

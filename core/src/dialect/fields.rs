@@ -34,6 +34,14 @@ pub(super) fn read<'a, const N: usize>(
     }
 }
 
+/// The fields of an object that has been checked before.
+pub(super) fn slots<'a, const N: usize>(
+    object: &'a str,
+    names: &[&str; N],
+) -> Option<[Slot<'a>; N]> {
+    read_object(object, names).ok()
+}
+
 /// Reads fields of one frame and notes what is odd about them.
 pub(super) struct Fields<'d> {
     /// Where the frame began.
@@ -71,6 +79,11 @@ impl Fields<'_> {
         self.typed(slot, name, |v| v.i64())
     }
 
+    /// A number that may be absent.
+    pub(super) fn f64(&mut self, slot: Slot<'_>, name: &str) -> Option<f64> {
+        self.typed(slot, name, |v| v.f64())
+    }
+
     /// An HTTP status that may be absent.
     pub(super) fn status(&mut self, slot: Slot<'_>, name: &str) -> Option<u16> {
         self.typed(slot, name, |v| v.u64().and_then(|n| u16::try_from(n).ok()))
@@ -89,21 +102,39 @@ impl Fields<'_> {
         self.typed(slot, name, |v| (v.kind() == Kind::Object).then_some(v))
     }
 
+    /// The values of a list that may be absent.
+    pub(super) fn elements<'a>(
+        &mut self,
+        slot: Slot<'a>,
+        name: &str,
+    ) -> impl Iterator<Item = Value<'a>> + use<'a> {
+        let list = self.typed(slot, name, |v| (v.kind() == Kind::Array).then_some(v));
+        list.into_iter().flat_map(|v| v.elements())
+    }
+
     /// A list of texts; an element of another type is left out.
     pub(super) fn texts<'a>(&mut self, slot: Slot<'a>, name: &str) -> Vec<Str<'a>> {
-        let list = self.typed(slot, name, |v| (v.kind() == Kind::Array).then_some(v));
-        let elements = list.into_iter().flat_map(|v| v.elements());
+        let elements = self.elements(slot, name);
         elements.filter_map(|v| self.typed(Some(v), name, |v| v.str())).collect()
+    }
+
+    /// Notes that the event cannot do without `name`.
+    pub(super) fn missing(&mut self, name: &str) {
+        self.diagnostics.push_with(Code::MissingField, self.at, name);
+    }
+
+    /// Notes that a part of `name` has the wrong type.
+    pub(super) fn wrong(&mut self, name: &str) {
+        self.diagnostics.push_with(Code::WrongType, self.at, name);
     }
 
     /// A tool trace; an entry without a name is left out.
     pub(super) fn trace<'a>(&mut self, slot: Slot<'a>, name: &str) -> Vec<TraceEntry<'a>> {
-        let list = self.typed(slot, name, |v| (v.kind() == Kind::Array).then_some(v));
         let mut trace = Vec::new();
-        for entry in list.into_iter().flat_map(|v| v.elements()) {
+        for entry in self.elements(slot, name) {
             let Ok([tool, ok, summary]) = read_object(entry.raw(), &["name", "ok", "summary"])
             else {
-                self.diagnostics.push_with(Code::WrongType, self.at, name);
+                self.wrong(name);
                 continue;
             };
             let Some(tool) = self.need_text(tool, "name") else { continue };
