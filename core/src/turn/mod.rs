@@ -3,12 +3,14 @@
 //! [`Emitter`] is the machine. It obeys the order of a turn strictly; [`Checker`] judges anybody's
 //! stream by the same table. What they and the summaries do knows no wire format and no dialect.
 
+mod ask;
 mod checker;
 mod effort;
 mod emit;
 mod emitter;
 mod ending;
 mod exec;
+mod fit;
 mod flatten;
 mod judge;
 mod ledger;
@@ -18,7 +20,9 @@ mod preview;
 mod summary;
 mod tools;
 mod usage;
+mod waits;
 
+pub use ask::ApprovalOptions;
 pub use checker::{Checker, Finding};
 pub use effort::{Effort, reasoning_effort};
 pub use emitter::{Emitter, EmitterOptions, Sink};
@@ -28,3 +32,4 @@ pub use judge::{changed_dir, judge};
 pub use outcome::{Output, ToolOutcome};
 pub use preview::preview;
 pub use summary::summary;
+pub use waits::Settled;
