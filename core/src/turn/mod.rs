@@ -5,6 +5,8 @@
 
 mod ask;
 mod checker;
+mod context;
+mod continuation;
 mod effort;
 mod emit;
 mod emitter;
@@ -17,6 +19,7 @@ mod ledger;
 mod order;
 mod outcome;
 mod preview;
+mod provider_state;
 mod summary;
 mod tools;
 mod usage;
@@ -24,6 +27,8 @@ mod waits;
 
 pub use ask::ApprovalOptions;
 pub use checker::{Checker, Finding};
+pub use context::{context_event, context_severity, estimate_tokens};
+pub use continuation::{ContinuationReason, Continuity, CursorLoss, OnLoss, ProviderSetup, Save};
 pub use effort::{Effort, reasoning_effort};
 pub use emitter::{Emitter, EmitterOptions, Sink};
 pub use ending::{Ending, Failure, Finish};
@@ -31,5 +36,6 @@ pub use flatten::flatten;
 pub use judge::{changed_dir, judge};
 pub use outcome::{Output, ToolOutcome};
 pub use preview::preview;
+pub use provider_state::{ProviderMode, ProviderState};
 pub use summary::summary;
 pub use waits::Settled;

@@ -12,6 +12,7 @@ mod host_vectors;
 mod link;
 mod turn_calls;
 mod turn_checker;
+mod turn_continuation;
 mod turn_emitter;
 mod turn_laws;
 mod turn_text;
