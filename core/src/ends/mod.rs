@@ -5,6 +5,7 @@
 mod entry;
 mod host;
 mod turn;
+mod turn_ask;
 
 pub use entry::Entry;
 pub use host::{Host, HostOptions, OpSink};
