@@ -221,3 +221,7 @@ pub const DIALOG_TIMEOUT_MS: u64 = 60_000;
 /// Tool parts that the final message of `chat` repeats, in bytes; past it the message is left empty
 /// and readers keep what they gathered. With the longest text they fit into one frame.
 pub const DONE_PARTS_MAX_BYTES: usize = 4 << 20;
+
+/// Encoded frames that are shared by the readers of a dialect: those near the head, where readers
+/// are. One further behind encodes for itself until it has caught up.
+pub const FANOUT_KEPT_FRAMES: usize = 1024;
