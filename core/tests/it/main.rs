@@ -12,6 +12,8 @@ mod host_reference;
 mod host_vectors;
 mod link;
 mod log;
+mod session;
+mod session_laws;
 mod turn_calls;
 mod turn_checker;
 mod turn_continuation;
