@@ -31,6 +31,7 @@ mod encode;
 mod names;
 mod part;
 mod run;
+mod session;
 
 const RULES: Rules = Rules {
     pairing: Pairing::IdThenLastOfName,
