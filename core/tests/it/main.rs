@@ -2,7 +2,9 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 mod dialect_laws;
+mod dialect_turns;
 mod dialect_vectors;
+mod requests;
 mod turn_checker;
 mod turn_emitter;
 mod turn_laws;
