@@ -52,7 +52,8 @@ impl Encoder {
             _ => None,
         };
         frames.finish(id);
-        if event.kind().belongs_to_turn() {
+        // A question may be settled after its turn, and opens none.
+        if event.kind().belongs_to_turn() && event.kind() != EventKind::QuestionResolved {
             self.open_turn = !event.is_terminal();
         }
         if matches!(written.carriage, Carriage::Degraded(_) | Carriage::Dropped) {

@@ -338,3 +338,16 @@ fn a_stream_that_stops_early_gets_a_legal_ending() {
         assert_eq!(ends, [EventKind::Error].into_iter().chain(trailer).collect::<Vec<_>>());
     }
 }
+
+#[test]
+fn a_question_that_is_settled_after_its_turn_opens_none() {
+    for dialect in Dialect::ALL {
+        let (mut encoder, mut out) = (Encoder::new(*dialect, None).unwrap(), Vec::new());
+        for kind in [EventKind::TextDelta, EventKind::Done, EventKind::QuestionResolved] {
+            encoder.encode(&Stamp::default(), &sample(kind), &mut out);
+        }
+        let before = out.len();
+        encoder.finish(&mut out);
+        assert_eq!(out.len(), before, "{dialect:?}");
+    }
+}

@@ -348,6 +348,8 @@ fn head(part: &mut ObjectWriter<'_>, name: &str, call_id: Option<&str>, state: &
 fn error_extras(frame: &mut ObjectWriter<'_>, error: &Error<'_>) {
     frame.opt_u64("status", error.status.map(u64::from)).opt_str("code", error.code.as_deref());
     frame.opt_str("remedy", error.remedy.as_deref());
+    frame.opt_str("unavailableReason", error.unavailable_reason.as_deref());
+    frame.opt_str("requiredVersion", error.required_version.as_deref());
 }
 
 /// An error that the run survives is the start of another try (`chat` 1, `retry`). How many tries
