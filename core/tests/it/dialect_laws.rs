@@ -351,3 +351,20 @@ fn a_question_that_is_settled_after_its_turn_opens_none() {
         assert_eq!(out.len(), before, "{dialect:?}");
     }
 }
+
+#[test]
+fn a_call_id_of_any_length_is_read() {
+    for (bytes, name) in [(1000, "pwd"), (100_000, "tool")] {
+        let id = "c".repeat(bytes);
+        let started = format!(r#"{{"type":"tool_call_started","callId":"{id}","name":"pwd"}}"#);
+        let result = format!(r#"{{"type":"tool_result","callId":"{id}","result":"x"}}"#);
+        let wire = format!("data: {started}\n\ndata: {result}\n\n");
+        let (events, _) = decode(Dialect::RESPOND, [wire.as_bytes()]);
+        let [Event::ToolCall(_), Event::ToolResult(result)] = &events[..] else {
+            panic!("{} events", events.len())
+        };
+        // The result names no tool, and no memory is spent on the name of a call with a long id.
+        assert!(result.call_id.as_deref() == Some(&*id));
+        assert_eq!(&*result.name, name);
+    }
+}
