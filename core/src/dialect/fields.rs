@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use crate::error::{Code, Diagnostics};
 use crate::event::{Str, TraceEntry};
+use crate::limits::CARRY_KEEP_BYTES;
 use crate::text::parse_timestamp_ms;
 use crate::wire::Frame;
 use crate::wire::json::{Halves, JsonErrorKind, Kind, Value, read_object};
@@ -185,6 +186,7 @@ pub(super) fn plain_summary(tool: &str, ok: bool) -> Str<'static> {
 #[derive(Debug, Default)]
 pub(super) struct Joiner {
     held: Option<u16>,
+    scratch: String,
 }
 
 impl Joiner {
@@ -196,6 +198,23 @@ impl Joiner {
             return Some(halves.text);
         }
         Some(Cow::Owned(self.join(halves)))
+    }
+
+    /// [`Joiner::text`], lent: a text with escapes is in a buffer that the next one reuses.
+    #[inline]
+    pub(super) fn lend<'a>(&'a mut self, value: Value<'a>) -> Option<Str<'a>> {
+        if self.held.is_none() {
+            if let Some(text) = value.plain_str() {
+                return Some(Cow::Borrowed(text));
+            }
+            if self.scratch.capacity() > CARRY_KEEP_BYTES {
+                self.scratch = String::new();
+            }
+            if value.unescape_into(&mut self.scratch)? == (None, None) {
+                return Some(Cow::Borrowed(&self.scratch));
+            }
+        }
+        self.text(value)
     }
 
     /// What is held at the end of the channel.

@@ -1,9 +1,12 @@
-//! The two ends of a stream, as people use them: [`Turn`] on the backend, `Host` at the reader.
+//! The two ends of a stream, as people use them: [`Turn`] on the backend, [`Host`] at the reader.
 //!
 //! This room joins the others and has no rule of its own.
 
 mod entry;
+mod host;
 mod turn;
+mod turn_ask;
 
 pub use entry::Entry;
+pub use host::{Host, HostOptions, OpSink};
 pub use turn::{Turn, TurnOptions};
