@@ -55,7 +55,8 @@ impl Encoder {
         };
         frames.finish(id);
         self.transient = written.transient;
-        if event.kind().belongs_to_turn() {
+        // A question may be settled after its turn, and opens none.
+        if event.kind().belongs_to_turn() && event.kind() != EventKind::QuestionResolved {
             self.open_turn = !event.is_terminal();
         }
         if matches!(written.carriage, Carriage::Degraded(_) | Carriage::Dropped) {

@@ -2,6 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 mod dialect_laws;
+mod dialect_turns;
 mod dialect_vectors;
 mod ends_host;
 mod ends_support;
@@ -14,6 +15,7 @@ mod link;
 mod log;
 mod session;
 mod session_laws;
+mod requests;
 mod turn_calls;
 mod turn_checker;
 mod turn_continuation;
