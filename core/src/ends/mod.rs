@@ -1,9 +1,11 @@
-//! The two ends of a stream, as people use them: [`Turn`] on the backend, `Host` at the reader.
+//! The two ends of a stream, as people use them: [`Turn`] on the backend, [`Host`] at the reader.
 //!
 //! This room joins the others and has no rule of its own.
 
 mod entry;
+mod host;
 mod turn;
 
 pub use entry::Entry;
+pub use host::{Host, HostOptions, OpSink};
 pub use turn::{Turn, TurnOptions};

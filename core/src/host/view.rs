@@ -44,7 +44,11 @@ pub fn apply_ops(view: Value, ops: &[Value]) -> Value {
     for op in ops {
         apply_op(map, op);
     }
-    if !ops.is_empty() {
+    // Ops of the connections alone are no change of what is painted.
+    let wired = |op: &Value| {
+        matches!(op.get("op").and_then(Value::as_str), Some("request" | "abort" | "closed"))
+    };
+    if !ops.iter().all(wired) {
         let revision = map.get("revision").and_then(Value::as_u64).unwrap_or(0);
         map.insert("revision".into(), json!(revision + 1));
     }

@@ -1,0 +1,373 @@
+//! What the user does with a host, and what happens to its connections.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde_json::Value;
+
+use super::conn::{Body, Conn};
+use super::{Host, HostOptions, OpSink};
+use crate::dialect::{Ask, Decoder, Dialect, Role};
+use crate::error::{CallerError, Code, Diagnostics};
+use crate::event::Channel;
+use crate::host::{Failure, Fold, FoldOptions};
+use crate::link::{Link, LinkOptions};
+use crate::request::EVENT_STREAM;
+use crate::time::{Clock, Millis};
+
+/// The workspace of what was made without one (`server`, One id space).
+const DEFAULT_WORKSPACE: &str = "default";
+
+impl Host {
+    /// A host with nothing to show.
+    ///
+    /// # Errors
+    ///
+    /// [`Code::BadOption`] for a ring of no rows, or a working directory that is no path below the
+    /// workspace.
+    pub fn new(dialect: Dialect, options: HostOptions) -> Result<Self, CallerError> {
+        let mut fold = FoldOptions::new(*dialect.rules());
+        fold.max_rows = options.max_rows;
+        fold.cwd.clone_from(&options.cwd);
+        fold.session_id.clone_from(&options.session_id);
+        fold.seed = options.seed;
+        fold.bridge = options.bridge;
+        Ok(Self::around(dialect, Fold::new(fold)?, options))
+    }
+
+    pub(super) fn around(dialect: Dialect, fold: Fold, options: HostOptions) -> Self {
+        Self {
+            dialect,
+            clock: Clock::new(options.now, options.wall_ms),
+            fold,
+            turn: None,
+            watch: None,
+            link: Link::new(LinkOptions::watching(options.seed)),
+            requests: 0,
+            waiting: Vec::new(),
+            diagnostics: Diagnostics::default(),
+            options,
+        }
+    }
+
+    /// The user sends a prompt: its row is there at once, and a request is asked for; where the
+    /// session is watched and is not yet, another one before it.
+    ///
+    /// `fields` are more fields of the body: name and JSON text. A blank or too long prompt gives
+    /// one turn-end row and a diagnostic.
+    ///
+    /// # Errors
+    ///
+    /// [`Code::Busy`] while a turn runs, [`Code::BadJson`] for a field that is no JSON.
+    pub fn submit(
+        &mut self,
+        now: Millis,
+        prompt: &str,
+        client_id: Option<&str>,
+        fields: &[(String, String)],
+        sink: &mut OpSink<'_>,
+    ) -> Result<(), CallerError> {
+        if self.fold.is_busy() {
+            return Err(Code::Busy.into());
+        }
+        let text = match self.dialect.folds_history() {
+            true => self.fold.history_within(prompt.trim(), self.options.prompt_max_chars),
+            false => String::from(prompt.trim()),
+        };
+        let ask = Ask { prompt: &text, client_id, fields, ..self.about() };
+        let call = self.dialect.http_call(Role::Turn, &ask)?;
+        let at = self.at(now);
+        if let Err(refused) = self.fold.submit(prompt, client_id, at) {
+            self.diagnostics.push(refused.code, 0);
+            self.flush(sink);
+            return Ok(());
+        }
+        if self.dialect.can_watch() && self.watch.is_none() {
+            self.open_watch(now)?;
+        }
+        self.connect(now, Role::Turn, call);
+        self.flush(sink);
+        Ok(())
+    }
+
+    /// Watches the session without a turn of one's own, from `last_event_id` on or from where the
+    /// host was.
+    ///
+    /// # Errors
+    ///
+    /// [`Code::NoRoute`] if the dialect cannot be watched.
+    pub fn open(
+        &mut self,
+        now: Millis,
+        last_event_id: Option<&str>,
+        sink: &mut OpSink<'_>,
+    ) -> Result<(), CallerError> {
+        if !self.dialect.can_watch() {
+            return Err(CallerError::new(Code::NoRoute).with("watch"));
+        }
+        if last_event_id.is_some() {
+            self.link.resume_from(last_event_id);
+        }
+        self.link.reset();
+        self.open_watch(now)?;
+        self.flush(sink);
+        Ok(())
+    }
+
+    /// The server answered the request of a channel. An answer that is no stream is read whole at
+    /// its end, as JSON or as a refusal.
+    ///
+    /// # Errors
+    ///
+    /// [`Code::UnknownChannel`].
+    pub fn response(
+        &mut self,
+        now: Millis,
+        status: u16,
+        content_type: &str,
+        channel: Option<Channel>,
+        retry_after_s: Option<u64>,
+        sink: &mut OpSink<'_>,
+    ) -> Result<(), CallerError> {
+        let channel = self.channel(channel);
+        let essence = content_type.split(';').next().unwrap_or_default().trim();
+        let streams = status == 200
+            && (essence.eq_ignore_ascii_case(EVENT_STREAM)
+                || essence.eq_ignore_ascii_case("application/x-ndjson"));
+        let body = match streams {
+            true => Body::Stream(Box::new(Decoder::new(self.dialect, Some(channel))?)),
+            false => Body::Text { status, bytes: Vec::new() },
+        };
+        let conn = self.slot(channel).get_or_insert_with(|| Conn::new(0, now));
+        conn.body = body;
+        conn.last_byte = now;
+        if let Some(seconds) = retry_after_s {
+            self.fold.panel("retry_after_s", Value::from(seconds));
+        }
+        if channel == Channel::Events {
+            self.link.handle_response(status);
+            if streams {
+                self.show_connection("open");
+            }
+        }
+        self.flush(sink);
+        Ok(())
+    }
+
+    /// Bytes of a channel came. Gives the ops of the whole chunk: at most one `grow`, `update` or
+    /// `patch` a row.
+    ///
+    /// Without a [`response`](Self::response) before them, they are taken for a stream.
+    ///
+    /// # Errors
+    ///
+    /// [`Code::UnknownChannel`].
+    pub fn feed(
+        &mut self,
+        now: Millis,
+        chunk: &[u8],
+        channel: Option<Channel>,
+        sink: &mut OpSink<'_>,
+    ) -> Result<(), CallerError> {
+        let channel = self.channel(channel);
+        let at = self.at(now);
+        let (dialect, fold, link) = (self.dialect, &mut self.fold, &mut self.link);
+        let slot = match channel {
+            Channel::Turn => &mut self.turn,
+            Channel::Events => &mut self.watch,
+        };
+        let conn = slot.get_or_insert_with(|| Conn::new(0, now));
+        if conn.aborted {
+            return Ok(());
+        }
+        conn.last_byte = now;
+        if let Body::Waiting = conn.body {
+            conn.body = Body::Stream(Box::new(Decoder::new(dialect, Some(channel))?));
+        }
+        let was_busy = fold.is_busy();
+        match &mut conn.body {
+            Body::Waiting => {}
+            Body::Text { bytes, .. } => Conn::keep(bytes, chunk),
+            Body::Stream(decoder) => {
+                let mut events = 0_u64;
+                decoder.feed(chunk, &mut |envelope| {
+                    events += 1;
+                    fold.apply(envelope, at);
+                });
+                if channel == Channel::Events {
+                    if events > 0 {
+                        link.handle_event(decoder.last_event_id());
+                    }
+                    if let Some(retry_ms) = decoder.retry_ms() {
+                        link.handle_retry(retry_ms);
+                    }
+                }
+            }
+        }
+        if was_busy && !self.fold.is_busy() {
+            self.turn_ended(channel);
+        }
+        self.flush(sink);
+        Ok(())
+    }
+
+    /// The input of a channel ended.
+    ///
+    /// # Errors
+    ///
+    /// None today.
+    pub fn finish(
+        &mut self,
+        now: Millis,
+        channel: Option<Channel>,
+        sink: &mut OpSink<'_>,
+    ) -> Result<(), CallerError> {
+        let channel = self.channel(channel);
+        let at = self.at(now);
+        let Some(conn) = self.slot(channel).as_mut() else { return Ok(()) };
+        let aborted = conn.aborted;
+        let body = core::mem::replace(&mut conn.body, Body::Waiting);
+        match body {
+            _ if aborted => {}
+            Body::Stream(mut decoder) => {
+                decoder.finish(&mut |envelope| self.fold.apply(envelope, at));
+                self.diagnostics.absorb(decoder.diagnostics());
+                self.fold.end_of_input(channel, at);
+            }
+            Body::Text { status, bytes } if channel == Channel::Turn => {
+                self.settle_answer(now, status, &bytes);
+            }
+            Body::Text { .. } => {}
+            Body::Waiting => self.fold.end_of_input(channel, at),
+        }
+        self.close(channel, if aborted { "aborted" } else { "end" });
+        if channel == Channel::Events {
+            self.watch_closed(now);
+        }
+        self.flush(sink);
+        Ok(())
+    }
+
+    /// The connection of a channel could not be made, or broke. On the channel of a turn the turn
+    /// ends with `message`; a stream that watches is made again.
+    ///
+    /// # Errors
+    ///
+    /// None today.
+    pub fn fail(
+        &mut self,
+        now: Millis,
+        message: &str,
+        channel: Option<Channel>,
+        sink: &mut OpSink<'_>,
+    ) -> Result<(), CallerError> {
+        let channel = self.channel(channel);
+        let aborted = self.slot(channel).as_ref().is_some_and(|conn| conn.aborted);
+        self.close(channel, if aborted { "aborted" } else { "failed" });
+        match channel {
+            Channel::Events => self.watch_closed(now),
+            Channel::Turn if aborted => {}
+            Channel::Turn => {
+                let at = self.at(now);
+                self.fold.refuse(&Failure::new(message), at);
+            }
+        }
+        self.flush(sink);
+        Ok(())
+    }
+
+    /// The user stops the turn: rows settle at once, the request is aborted, and where the dialect
+    /// has a route for it the server is told. Nothing if no turn runs.
+    ///
+    /// # Errors
+    ///
+    /// None today.
+    pub fn stop(&mut self, now: Millis, sink: &mut OpSink<'_>) -> Result<(), CallerError> {
+        if !self.fold.is_busy() {
+            return Ok(());
+        }
+        let at = self.at(now);
+        self.fold.stop(at);
+        self.abort(Channel::Turn);
+        if let Ok(call) = self.dialect.http_call(Role::Cancel, &self.about()) {
+            self.ask(Role::Cancel, call);
+        }
+        self.flush(sink);
+        Ok(())
+    }
+
+    /// The host turns away: its connections are closed, and the turn goes on without it.
+    pub fn detach(&mut self, sink: &mut OpSink<'_>) {
+        self.fold.detach();
+        for channel in [Channel::Turn, Channel::Events] {
+            self.abort(channel);
+        }
+        self.link.handle_terminal();
+        self.flush(sink);
+    }
+
+    /// Paints a row of thinking in full. Returns whether there is such a row.
+    pub fn expand(&mut self, row_id: u64, sink: &mut OpSink<'_>) -> bool {
+        let found = self.fold.expand(row_id);
+        self.flush(sink);
+        found
+    }
+
+    /// Paints a row of thinking as one line. Returns whether there is such a row.
+    pub fn collapse(&mut self, row_id: u64, sink: &mut OpSink<'_>) -> bool {
+        let found = self.fold.collapse(row_id);
+        self.flush(sink);
+        found
+    }
+
+    /// Shows earlier rows of the session, 512 more. Returns whether there are any, and no turn
+    /// runs.
+    pub fn load_earlier(&mut self, sink: &mut OpSink<'_>) -> bool {
+        let moved = self.fold.load_earlier();
+        self.flush(sink);
+        moved
+    }
+
+    /// Shows a stored session instead of what is there.
+    ///
+    /// # Errors
+    ///
+    /// [`Code::Busy`] while a turn runs; see [`Fold::hydrate`].
+    pub fn hydrate(&mut self, session: &Value, sink: &mut OpSink<'_>) -> Result<(), CallerError> {
+        self.fold.hydrate(session)?;
+        self.flush(sink);
+        Ok(())
+    }
+
+    pub(super) fn open_watch(&mut self, now: Millis) -> Result<(), CallerError> {
+        let last = self.link.last_event_id().map(String::from);
+        let ask = Ask { last_event_id: last.as_deref(), ..self.about() };
+        let call = self.dialect.http_call(Role::Watch, &ask)?;
+        self.connect(now, Role::Watch, call);
+        Ok(())
+    }
+
+    fn about(&self) -> Ask<'_> {
+        Ask {
+            base_path: &self.options.base_path,
+            workspace_id: self.options.workspace_id.as_deref().unwrap_or(DEFAULT_WORKSPACE),
+            session_id: self.fold.session_id(),
+            model_id: self.options.model_id.as_deref().unwrap_or_default(),
+            cwd: self.fold.cwd().unwrap_or_default(),
+            ..Ask::default()
+        }
+    }
+
+    /// The turn ended while its answer was read. After an error or a cancel nothing more is read
+    /// of it; after `done` the rest is, up to its end (`agent` 1).
+    fn turn_ended(&mut self, channel: Channel) {
+        use crate::host::OutcomeKind;
+        let finished = self.fold.outcome().is_none_or(|outcome| {
+            matches!(outcome.kind, OutcomeKind::Finished | OutcomeKind::Empty)
+        });
+        if channel == Channel::Turn && !finished {
+            self.abort(Channel::Turn);
+        }
+    }
+}
