@@ -41,7 +41,11 @@ fn sample(kind: EventKind) -> Event<'static> {
             result.output = Some("o".into());
             result.into()
         }
-        EventKind::Question => Question::new("q", []).into(),
+        EventKind::Question => {
+            let mut question = Question::new("q", [QuestionItem::new("q1", "t")]);
+            question.kind = Some("text".into());
+            question.into()
+        }
         EventKind::QuestionResolved => QuestionResolved::new("q", QuestionOutcome::Answered).into(),
         EventKind::ApprovalRequired => ApprovalRequired::new("a", []).into(),
         EventKind::ApprovalResolved => ApprovalResolved::new("a", Decision::Allow, "user").into(),
