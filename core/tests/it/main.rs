@@ -10,6 +10,8 @@ mod host_laws;
 mod host_reference;
 mod host_vectors;
 mod link;
+mod turn_ask;
+mod turn_bounds;
 mod turn_calls;
 mod turn_checker;
 mod turn_continuation;
