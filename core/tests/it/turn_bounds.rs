@@ -3,7 +3,8 @@
 use turnwire::dialect::Dialect;
 use turnwire::error::{CallerError, Code};
 use turnwire::event::{
-    Event, Message, Notice, OutputStream, Role, SubagentText, ToolStart, TurnStarted,
+    Event, Message, Notice, OutputStream, Role, SubagentText, TextDelta, ToolArgs, ToolStart,
+    TurnStarted,
 };
 use turnwire::limits::{EVENT_MAX_BYTES, TOOL_OUTPUT_MAX_ESCAPED_BYTES};
 use turnwire::time::Millis;
@@ -83,7 +84,7 @@ fn events(work: impl FnOnce(&mut Emitter, &mut dyn FnMut(&Event<'_>))) -> Vec<Ev
 #[test]
 fn long_text_is_split_and_nothing_of_it_lost() {
     for unit in HARD {
-        let text = format!("{}end", unit.repeat((5 << 20) / unit.len()));
+        let text = format!("{}end", unit.repeat((5 << 20) / escaped_len(unit)));
         let seen = events(|turn, sink| {
             turn.text(&text, sink).unwrap();
             turn.tool_start(ToolStart::new("f"), sink).unwrap();
@@ -151,6 +152,13 @@ fn what_cannot_be_split_is_refused() {
         refused(turn.emit(&notice.into(), NOW, sink), Code::EventTooLarge);
         let piece = SubagentText::new("c", huge.as_str());
         refused(turn.emit(&piece.into(), NOW, sink), Code::EventTooLarge);
+        // What an event would open or go on to does not happen either.
+        let args = ToolArgs::new("c", "f", huge.as_str());
+        refused(turn.emit(&args.into(), NOW, sink), Code::EventTooLarge);
+        let mut delta = TextDelta::new("x");
+        delta.step = Some(9);
+        delta.message_id = Some(long.as_str().into());
+        refused(turn.emit(&delta.into(), NOW, sink), Code::BadField);
         refused(turn.step_usage(&format!("{{\"n\":\"{long}\"}}")), Code::EventTooLarge);
         let mut finish = Finish::default();
         finish.finish_reason = Some(&long);
