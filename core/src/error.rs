@@ -90,6 +90,7 @@ codes! {
     NotFinished "not_finished" Caller "the turn has not ended",
     NoJsonForm "no_json_form" Caller "the dialect has no JSON answer",
     BadSnapshot "bad_snapshot" Caller "these bytes are no snapshot of this version",
+    StoreFailed "store_failed" Caller "the store of the log has failed",
     BadSession "bad_session_entry" Caller "an entry of the session was skipped",
     BadResult "bad_tool_output" Caller "a tool output that cannot be read as JSON was taken as text",
 
@@ -116,6 +117,7 @@ codes! {
 
     // Bounds.
     EventTooLarge "event_too_large" Limit "an event over the bound was skipped",
+    TooManyWaiting "too_many_waiting" Limit "too many entries wait for the store",
     TooManyOpen "too_many_open" Limit "too many calls are open at once",
     DoneTextLeftOut "done_text_left_out" Limit "the final text is over the bound and was left out",
     DoneTraceCut "done_trace_cut" Limit "the tool trace of the end is over the bound and was cut",

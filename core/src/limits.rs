@@ -199,3 +199,29 @@ pub const SUMMARY_STDERR_MAX_CHARS: usize = 48;
 /// Lists within lists that a tool's JSON output is flattened through; what is deeper is no output
 /// that anybody reads, and is taken as text.
 pub const FLATTEN_DEPTH_MAX: usize = 128;
+
+/// Stored entries that a log keeps, by default (`chat` 3).
+pub const LOG_CAPACITY_ENTRIES: usize = 500;
+
+/// Bytes of stored entries that a log keeps, by default: a long turn with its tool results.
+pub const LOG_MAX_BYTES: usize = 64 << 20;
+
+/// Entries that may wait for the store. A store this far behind has stopped.
+pub const LOG_WAITING_MAX_ENTRIES: u64 = 4096;
+
+/// Entries of one fetch from the store: what one reader may make a server hold.
+pub const LOG_FETCH_MAX_ENTRIES: usize = 256;
+
+/// Anchors that a log remembers, so that a reader far behind is primed from the start of its turn
+/// and not from the first.
+pub const LOG_ANCHORS_MAX: usize = 4096;
+/// Silence after which a dialog of `chat` times out, in milliseconds (seed of `chat`).
+pub const DIALOG_TIMEOUT_MS: u64 = 60_000;
+
+/// Tool parts that the final message of `chat` repeats, in bytes; past it the message is left empty
+/// and readers keep what they gathered. With the longest text they fit into one frame.
+pub const DONE_PARTS_MAX_BYTES: usize = 4 << 20;
+
+/// Encoded frames that are shared by the readers of a dialect: those near the head, where readers
+/// are. One further behind encodes for itself until it has caught up.
+pub const FANOUT_KEPT_FRAMES: usize = 1024;

@@ -155,6 +155,7 @@ impl Fold {
     }
 
     fn push_notice(&mut self, code: &str, detail: Option<&str>, text: &str, at: u64) -> u64 {
+        self.snap_to_latest();
         let mut row = Row::new(0, RowKind::Notice, at, bounded(text));
         row.payload = Payload::Notice(NoticePayload {
             code: code.into(),

@@ -109,6 +109,20 @@ pub(super) struct Live {
     pub ignored: Ignored,
 }
 
+/// Counters of a snapshot beyond this are not those of a fold; below it they cannot overflow.
+const COUNTER_MAX: u64 = 1 << 62;
+
+impl Live {
+    /// Whether the counters have room to go on; for what comes from outside.
+    pub(super) fn is_sound(&self) -> bool {
+        let ignored = self.ignored;
+        let counts = [self.next_segment, self.revision, self.events, self.earlier as u64];
+        let more = [ignored.late, ignored.duplicate, ignored.foreign, ignored.muted];
+        let all = counts.into_iter().chain(more).chain([ignored.unknown, self.window_start as u64]);
+        all.into_iter().all(|count| count < COUNTER_MAX)
+    }
+}
+
 /// Folds the events of a session into a bounded ring of rows.
 ///
 /// | to tell it what happened | to ask |
@@ -266,7 +280,7 @@ impl Fold {
     }
 
     /// The host turns away and leaves the turn to the server: it is ready, the rows stay as they
-    /// are, and go on if events of the turn come again.
+    /// are, and go on if events of the turn come again. Another prompt is refused until it ended.
     pub fn detach(&mut self) {
         if self.live.turn.is_some() {
             self.set_lifecycle(Lifecycle::Ready);
@@ -414,6 +428,7 @@ impl Fold {
     }
 
     pub(super) fn begin_turn(&mut self, own: bool) {
+        self.snap_to_latest();
         let first_row = self.ring.next_id();
         self.live.turn = Some(Turn { own, first_row, ..Turn::default() });
         self.live.ended = false;

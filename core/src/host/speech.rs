@@ -7,7 +7,7 @@ use super::row::{Field, Row, RowKind};
 use super::segment::fitting;
 use super::session::{Body, SessionRole};
 use super::turn::{Open, PendingUser, Segment};
-use crate::event::{Message, ReasoningDelta, Role, TextDelta, TurnStarted, UserMessage};
+use crate::event::{Message, ReasoningDelta, Role, TextDelta, TurnStarted};
 use crate::text::is_blank;
 
 impl Fold {
@@ -287,6 +287,7 @@ impl Fold {
     ) {
         let ours = self.is_echo(|user| user.is(client_id, Some(text)), message_id);
         if !ours && !is_blank(text) && !self.is_shown(message_id) {
+            self.snap_to_latest();
             self.push_user(text, message_id, client_id, at);
             self.store(SessionRole::User, Body::Text(text.into()), at);
         }
@@ -323,11 +324,4 @@ impl Fold {
             turn.message_id = Some(id.as_ref().into());
         }
     }
-}
-
-/// The message of an event that says nothing else.
-pub(super) fn user_parts<'a>(
-    message: &'a UserMessage<'_>,
-) -> (&'a str, Option<&'a str>, Option<&'a str>) {
-    (&message.text, message.message_id.as_deref(), message.client_id.as_deref())
 }

@@ -201,7 +201,7 @@ impl Emitter {
     fn give_trailer(&mut self, status: DoneStatus, sink: &mut Sink<'_>) {
         debug_assert_eq!(self.order.phase(), Phase::Ended);
         let usage = self.usage.json().map(RawJson::from);
-        let done = Done { status: Some(status), usage, ..Done::default() };
+        let done = Done { status: Some(status), usage, ..Done::new() };
         self.give(done.into(), sink);
     }
 
@@ -224,7 +224,6 @@ impl Emitter {
             }
             None => self.cover(sink),
         }
-        debug_assert_eq!(self.text.escaped, escaped_len(&self.text.all));
     }
 
     /// Settles what is open, as interrupted (X4), in the order of [`Thing::ALL`].

@@ -316,6 +316,9 @@ impl Order {
             When::Turn if self.phase == Phase::Before => self.phase = Phase::Running,
             When::Turn | When::Any => {}
         }
+        if effect.touch == Touch::Nothing && effect.ends == Ends::Never {
+            return;
+        }
         let (id, label) = key(event);
         match effect.touch {
             Touch::Nothing => {}
