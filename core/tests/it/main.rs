@@ -12,6 +12,8 @@ mod host_laws;
 mod host_reference;
 mod host_vectors;
 mod link;
+mod turn_ask;
+mod turn_bounds;
 mod log;
 mod requests;
 mod session;
