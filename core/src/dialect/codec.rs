@@ -9,7 +9,7 @@ use crate::event::{Channel, Done, DoneStatus, Envelope, Error, Event, EventKind}
 use crate::ids::EventId;
 use crate::wire::encode::encode_comment;
 use crate::wire::{
-    Frame, FrameWriter, Framing, NdjsonDecoder, NdjsonOptions, SseDecoder, SseOptions, Step,
+    Clean, Frame, FrameWriter, Framing, NdjsonDecoder, NdjsonOptions, SseDecoder, SseOptions, Step,
 };
 
 /// Events to the bytes of one channel of a dialect.
@@ -141,7 +141,8 @@ impl Decoder {
         let (inner, diagnostics) = (&mut *self.inner, &mut self.diagnostics);
         match &mut self.unframe {
             Unframe::Sse(sse) => {
-                while let Step::Frame(frame) = sse.next(&mut input) {
+                let clean = Clean::of(chunk);
+                while let Step::Frame(frame) = sse.next_of(&mut input, clean) {
                     decode(inner, &frame, self.channel, diagnostics, sink);
                 }
                 if !sse.diagnostics().is_empty() {

@@ -198,7 +198,9 @@ impl Fold {
             }
             Some((item, None))
         });
-        if let Some(id) = call_id {
+        if let Some(id) = call_id
+            && self.calls.get(id) != Some(&(row, item))
+        {
             self.calls.insert(id.into(), (row, item));
         }
         let open = self.live.turn.as_ref().and_then(|turn| turn.card);

@@ -86,6 +86,31 @@ impl Carry {
     }
 }
 
+/// The text that a chunk begins with, up to its first byte that is none.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Clean<'i> {
+    text: &'i str,
+    chunk_len: usize,
+}
+
+impl<'i> Clean<'i> {
+    /// Looks at each byte of the chunk at most twice.
+    pub(crate) fn of(chunk: &'i [u8]) -> Self {
+        let text = core::str::from_utf8(chunk).or_else(|bad| {
+            let good = chunk.get(..bad.valid_up_to()).unwrap_or_default();
+            core::str::from_utf8(good)
+        });
+        Self { text: text.unwrap_or_default(), chunk_len: chunk.len() }
+    }
+
+    /// The `len` bytes in front of the last `rest` of the chunk, if they are known to be text.
+    #[inline]
+    pub(super) fn text_before(self, rest: usize, len: usize) -> Option<&'i str> {
+        let end = self.chunk_len.checked_sub(rest)?;
+        self.text.get(end.checked_sub(len)?..end)
+    }
+}
+
 /// The text of `bytes`, and whether something in them was not UTF-8 and became U+FFFD (one for each
 /// maximal part of a character, as the Encoding standard has it).
 pub(super) fn text(bytes: &[u8]) -> (Cow<'_, str>, bool) {

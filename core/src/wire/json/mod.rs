@@ -38,8 +38,8 @@ pub(crate) use read::read_after;
 pub use read::{read_object, validate};
 pub use unescape::Halves;
 pub use value::{Elements, Fields, Kind, Value};
-pub(in crate::wire) use write::{write_str, write_u64};
 pub use write::{ArrayWriter, ObjectWriter};
+pub(in crate::wire) use write::{write_str, write_u64};
 
 /// Why a text was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
