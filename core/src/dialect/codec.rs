@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::{Carriage, ChannelSpec, Decode, Dialect, Encode, Stamp};
+use super::{Carriage, ChannelSpec, Decode, Dialect, Encode, Stamp, Written};
 use crate::error::{CallerError, Code, Diagnostics};
 use crate::event::{Channel, Done, DoneStatus, Envelope, Error, Event, EventKind};
 use crate::ids::EventId;
@@ -45,20 +45,31 @@ impl Encoder {
     /// A stamp's number becomes the id of the last frame where that is a stored one; transient
     /// frames have none.
     pub fn encode(&mut self, stamp: &Stamp<'_>, event: &Event<'_>, out: &mut Vec<u8>) -> Carriage {
+        self.write(stamp, event, out).carriage
+    }
+
+    /// [`encode`](Self::encode), for who does not ask how the event was said.
+    pub(crate) fn append(&mut self, stamp: &Stamp<'_>, event: &Event<'_>, out: &mut Vec<u8>) {
+        self.write(stamp, event, out);
+    }
+
+    #[inline(always)]
+    fn write(&mut self, stamp: &Stamp<'_>, event: &Event<'_>, out: &mut Vec<u8>) -> Written {
         let mut frames = FrameWriter::new(self.framing, out);
         let written = self.inner.encode(stamp, event, &mut frames);
         let id = match (written.transient, stamp.seq) {
             (false, Some(seq)) => Some(EventId { epoch: stamp.epoch, seq }),
             _ => None,
         };
-        frames.finish(id);
+        frames.write_id(id);
+        drop(frames);
         if event.kind().belongs_to_turn() {
             self.open_turn = !event.is_terminal();
         }
         if matches!(written.carriage, Carriage::Degraded(_) | Carriage::Dropped) {
             self.lose(event.kind());
         }
-        written.carriage
+        written
     }
 
     /// Whether each event carries its number in a stream without a log too.
