@@ -74,7 +74,7 @@ function chip(status, words) {
 function brief(item) {
   const parts = item.brief.split(' · ');
   if (parts[0] === item.name) parts.shift();
-  if (parts[0] === 'ok' || parts[0] === 'fail') parts.shift();
+  if (['ok', 'failed'].includes(parts[0])) parts.shift();
   return `${item.name}${parts.length ? ` · ${parts.join(' · ')}` : ''}`;
 }
 

@@ -6,6 +6,8 @@ import { clock, el, say, show, size } from './dom.js';
 const KEPT_MAX = 2000;
 const LINE_PX = 28;
 const SPARE = 4;
+/** What most frames begin with, and the column before says already. */
+const LEAD = /^data: \{"type":"\w+",?/;
 
 export class Wire {
   constructor(pane, choose) {
@@ -95,6 +97,7 @@ export class Wire {
     const { frames: n, bytes } = this.total;
     say(this.count, `${n.toLocaleString('en')} ${n === 1 ? 'frame' : 'frames'} · ${size(bytes)}`);
     show(this.empty, this.shown.length === 0);
+    show(this.list, this.shown.length > 0);
     say(this.empty, frames.length ? 'No frame matches.' : 'Nothing has passed yet.');
     this.draw();
   }
@@ -202,7 +205,7 @@ class Line {
     this.type.textContent = frame.type;
     this.type.dataset.type = frame.dir === 'out' ? 'out' : frame.type;
     this.size.textContent = size(frame.bytes);
-    this.text.textContent = frame.text.slice(0, 200).replace(/\s+/g, ' ');
+    this.text.textContent = frame.text.slice(0, 300).replace(LEAD, '').replace(/\s+/g, ' ');
   }
 
   put(at, of, marked, active) {
