@@ -1,10 +1,11 @@
-# `make test` runs every test. The other targets are its parts, each of which runs alone.
+# `make test` runs every test, `make check` every check that is no test. The other targets are their
+# parts, each of which runs alone.
 .PHONY: test test-rust test-docs check check-format check-clippy check-docs check-guard check-tree bench
 
-test: check test-rust
+test: test-rust
 
 test-rust:
-	cargo test --workspace --locked
+	.ci/timed "Rust tests" cargo test --workspace --locked
 
 check: check-tree check-format check-clippy check-docs check-guard
 

@@ -3,7 +3,6 @@
 use alloc::boxed::Box;
 
 use super::fold::Fold;
-use super::speech::user_parts;
 use crate::error::Code;
 use crate::event::{Channel, Envelope, Event, SideChannel};
 use crate::limits::{EPOCHS_MAX, STAMP_MAX_MS, STAMP_MIN_MS};
@@ -143,7 +142,7 @@ impl Fold {
 
     /// Whether the second channel only repeats what the turn's own says.
     fn is_muted(&mut self, env: &Envelope<'_>) -> bool {
-        let own = self.live.turn.as_ref().is_some_and(|turn| !turn.foreign);
+        let own = self.live.turn.as_ref().is_some_and(|turn| turn.own && !turn.foreign);
         let muted = self.rules.side_channel == SideChannel::MutedWhileBusy
             && env.channel == Channel::Events
             && own;
@@ -236,7 +235,7 @@ impl Fold {
                 turn.started = true;
             }
             if env.channel == Channel::Turn {
-                self.take_pending(None);
+                self.take_pending(None, false);
             }
         }
         true
@@ -245,13 +244,13 @@ impl Fold {
     /// Goes on with the turn of this id, or begins one.
     fn join(&mut self, id: Option<&str>) {
         if self.live.turn.is_none() {
-            self.begin_turn();
+            self.begin_turn(false);
         }
         self.set_lifecycle(super::op::Lifecycle::Busy);
-        if let Some(turn) = self.live.turn.as_mut() {
-            if let (None, Some(id)) = (&turn.id, id) {
-                turn.id = Some(Box::from(id));
-            }
+        if let Some(turn) = self.live.turn.as_mut()
+            && let (None, Some(id)) = (&turn.id, id)
+        {
+            turn.id = Some(Box::from(id));
         }
     }
 
@@ -275,8 +274,8 @@ impl Fold {
             Event::ReasoningDelta(e) => self.reasoning_delta(e, at),
             Event::TurnStarted(e) => self.started(e, env.channel == Channel::Turn, at),
             Event::UserMessage(e) => {
-                let (text, message_id, client_id) = user_parts(e);
-                self.user_message(text, message_id, client_id, at);
+                let (message_id, client_id) = (e.message_id.as_deref(), e.client_id.as_deref());
+                self.user_message(&e.text, message_id, client_id, at);
                 // What comes without a turn's id now belongs to a turn that this message opens.
                 self.live.ended &= self.live.turn.is_some();
             }
@@ -318,10 +317,10 @@ impl Fold {
             Event::Cancelled(e) => self.cancelled(e, at),
             Event::ToolProgress(_) | Event::Unknown(_) => {}
         }
-        if let Event::TurnStarted(e) = &env.event {
-            if let Some(capabilities) = &e.capabilities {
-                self.panel_value("capabilities", capabilities);
-            }
+        if let Event::TurnStarted(e) = &env.event
+            && let Some(capabilities) = &e.capabilities
+        {
+            self.panel_value("capabilities", capabilities);
         }
     }
 }

@@ -155,6 +155,7 @@ impl Fold {
     }
 
     fn push_notice(&mut self, code: &str, detail: Option<&str>, text: &str, at: u64) -> u64 {
+        self.snap_to_latest();
         let mut row = Row::new(0, RowKind::Notice, at, bounded(text));
         row.payload = Payload::Notice(NoticePayload {
             code: code.into(),
@@ -182,17 +183,19 @@ impl Fold {
     /// A change of continuation waits until the turn went well; one that says so itself settles
     /// the last that waits and is no row of its own (`respond` A1).
     pub(super) fn continuation(&mut self, change: &Continuation<'_>, at: u64) {
-        if change.recovered == Some(true) {
-            if let Some(row) = self.find_row(RowKind::Notice, |r| r.status == Some(Status::Open)) {
-                self.edit_payload(row, |row| row.status = Some(Status::Ok));
-                return;
-            }
+        if change.recovered == Some(true)
+            && let Some(row) = self.find_row(RowKind::Notice, |r| r.status == Some(Status::Open))
+        {
+            self.edit_payload(row, |row| row.status = Some(Status::Ok));
+            return;
         }
         let text = format!("{} → {}", change.from_mode, change.to_mode);
         let row = self.push_notice(&change.reason_code, change.detail.as_deref(), &text, at);
-        let recovered = change.recovered == Some(true);
-        let status = if recovered { Status::Ok } else { Status::Open };
-        self.edit_payload(row, |row| row.status = Some(status));
+        let status = match change.recovered {
+            Some(true) => Some(Status::Ok),
+            _ => self.live.turn.as_ref().map(|_| Status::Open),
+        };
+        self.edit_payload(row, |row| row.status = status);
     }
 
     /// Compaction: the panel shows that it runs, a row that it was done.

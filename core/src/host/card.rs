@@ -182,6 +182,13 @@ impl Card {
         });
     }
 
+    /// Ends every running call without a result.
+    pub fn interrupt_all(&mut self) {
+        for id in 1..=u32::try_from(self.items.len()).unwrap_or(u32::MAX) {
+            self.interrupt(id);
+        }
+    }
+
     /// Replaces the detail, cut to what the card's budget leaves (A3).
     pub fn set_detail(&mut self, id: u32, detail: &str) {
         self.change(id, |item| {
@@ -304,7 +311,7 @@ impl Card {
             item.charge = 0;
             item.detail = String::new();
             item.cut = true;
-            self.emptied += 1;
+            self.emptied = self.emptied.saturating_add(1);
             if self.encoded_len() <= ROW_MAX_BYTES {
                 return;
             }

@@ -1,6 +1,7 @@
 //! How a turn ends, whatever ends it (`agent` 7, 8; X1 to X4).
 
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use serde_json::Value;
 
@@ -31,9 +32,25 @@ impl Fold {
             return self.end_turn(outcome, None, at);
         }
         let text = self.final_text(given, at);
+        if let Some(id) = &done.message_id {
+            self.name_message(id);
+        }
         self.end_turn(Outcome::new(OutcomeKind::Finished), Some(text), at);
         if let Some(Ok(cwd)) = done.cwd.as_deref().map(relative_path) {
             self.set_cwd(cwd);
+        }
+    }
+
+    /// The id under which the answer was stored, for rows that have none yet.
+    fn name_message(&mut self, id: &str) {
+        let Some(turn) = self.live.turn.as_ref() else { return };
+        let rows = self.ring.rows().rev().take_while(|row| row.id >= turn.first_row);
+        let unnamed: Vec<u64> = rows
+            .filter(|row| row.kind == RowKind::Assistant && row.message_id.is_none())
+            .map(|row| row.id)
+            .collect();
+        for row in unnamed {
+            self.edit(row, Field::MessageId, |row| row.message_id = Some(id.into()));
         }
     }
 
@@ -85,10 +102,10 @@ impl Fold {
         let tail_row = turn.segments.last().and_then(|segment| segment.rows.first()).copied();
         if last == 0 {
             self.rewrite(0, text, at);
-        } else if let Some(rest) = turn.gathered.strip(tail_row, text, &self.ring) {
-            if !is_blank(rest) {
-                self.rewrite(last, rest, at);
-            }
+        } else if let Some(rest) = turn.gathered.strip(tail_row, text, &self.ring)
+            && !is_blank(rest)
+        {
+            self.rewrite(last, rest, at);
         }
     }
 
@@ -194,7 +211,7 @@ impl Fold {
         self.set_state("phase", Value::Null);
         if turn.foreign && self.live.pending_user.is_some() {
             // The message sent from here waited behind another host's turn.
-            self.begin_turn();
+            self.begin_turn(true);
         } else {
             self.live.pending_user = None;
             self.set_lifecycle(Lifecycle::Ready);

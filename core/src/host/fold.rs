@@ -109,6 +109,20 @@ pub(super) struct Live {
     pub ignored: Ignored,
 }
 
+/// Counters of a snapshot beyond this are not those of a fold; below it they cannot overflow.
+const COUNTER_MAX: u64 = 1 << 62;
+
+impl Live {
+    /// Whether the counters have room to go on; for what comes from outside.
+    pub(super) fn is_sound(&self) -> bool {
+        let ignored = self.ignored;
+        let counts = [self.next_segment, self.revision, self.events, self.earlier as u64];
+        let more = [ignored.late, ignored.duplicate, ignored.foreign, ignored.muted];
+        let all = counts.into_iter().chain(more).chain([ignored.unknown, self.window_start as u64]);
+        all.into_iter().all(|count| count < COUNTER_MAX)
+    }
+}
+
 /// Folds the events of a session into a bounded ring of rows.
 ///
 /// | to tell it what happened | to ask |
@@ -229,7 +243,7 @@ impl Fold {
         self.live.stopped_user = None;
         self.live.pending_user =
             Some(PendingUser { row, client_id: client_id.map(Into::into), text: prompt.into() });
-        self.begin_turn();
+        self.begin_turn(true);
         Ok(())
     }
 
@@ -240,7 +254,7 @@ impl Fold {
             if let (None, Some(id)) = (&turn.id, turn_id) {
                 turn.id = Some(id.into());
             }
-            self.take_pending(None);
+            self.take_pending(None, false);
         }
     }
 
@@ -255,16 +269,18 @@ impl Fold {
     /// The user stops the turn: its rows settle at once, and what still arrives for it is
     /// ignored. Nothing happens if no turn runs.
     pub fn stop(&mut self, at_ms: u64) {
-        let Some(turn) = self.live.turn.as_ref() else { return };
-        if !turn.started {
-            self.live.stopped_user = self.live.pending_user.take();
+        if self.live.turn.is_none() {
+            return;
+        }
+        if let Some(user) = self.live.pending_user.take() {
+            self.live.stopped_user = Some(user);
         }
         self.queue.cancelled("user");
         self.end_turn(Outcome::new(OutcomeKind::Stopped), None, at_ms);
     }
 
     /// The host turns away and leaves the turn to the server: it is ready, the rows stay as they
-    /// are, and go on if events of the turn come again.
+    /// are, and go on if events of the turn come again. Another prompt is refused until it ended.
     pub fn detach(&mut self) {
         if self.live.turn.is_some() {
             self.set_lifecycle(Lifecycle::Ready);
@@ -411,8 +427,10 @@ impl Fold {
         self.live.ignored
     }
 
-    pub(super) fn begin_turn(&mut self) {
-        self.live.turn = Some(Turn { first_row: self.ring.next_id(), ..Turn::default() });
+    pub(super) fn begin_turn(&mut self, own: bool) {
+        self.snap_to_latest();
+        let first_row = self.ring.next_id();
+        self.live.turn = Some(Turn { own, first_row, ..Turn::default() });
         self.live.ended = false;
         self.live.late_noted = false;
         self.live.outcome = None;

@@ -32,16 +32,31 @@ pub(super) struct Queue {
     stored: usize,
     /// A window is in the list, which shows every row as it will be.
     window: bool,
+    /// The length at which the list is next looked through for rows that are gone.
+    compact_at: usize,
 }
+
+/// The shortest list that is looked through.
+const COMPACT_MIN: usize = 4096;
 
 impl Queue {
     pub(super) fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    pub(super) fn push(&mut self, row: u64) {
-        if !self.window {
-            self.list.push(Pending::Push(row));
+    /// Notes a new row; `oldest` is the oldest that is left. What waits for rows that came and
+    /// went without a drain is forgotten, at a cost that is shared out over the rows.
+    pub(super) fn push(&mut self, row: u64, oldest: u64) {
+        if self.window {
+            return;
+        }
+        self.list.push(Pending::Push(row));
+        if self.list.len() >= self.compact_at.max(COMPACT_MIN) {
+            self.list.retain(|pending| match pending {
+                Pending::Push(id) | Pending::Touch(id) => *id >= oldest,
+                _ => true,
+            });
+            self.compact_at = self.list.len() * 2;
         }
     }
 
@@ -150,6 +165,7 @@ impl Queue {
         }
         self.stored = session.messages.len();
         self.window = false;
+        self.compact_at = 0;
     }
 }
 

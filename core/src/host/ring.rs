@@ -173,7 +173,8 @@ impl Ring {
         let first = ring.slots.front().map_or(next_id, |slot| slot.row.id);
         let rising = ring.slots.iter().zip(first..).all(|(slot, id)| slot.row.id == id);
         let ends = first.checked_add(ring.slots.len() as u64)? == next_id || ring.slots.is_empty();
-        (rising && ends && max_rows > 0 && ring.slots.len() <= max_rows).then_some(ring)
+        let room = next_id < 1 << 62;
+        (rising && ends && room && max_rows > 0 && ring.slots.len() <= max_rows).then_some(ring)
     }
 }
 

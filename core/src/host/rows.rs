@@ -24,11 +24,11 @@ impl Fold {
         if let Some(slot) = evicted {
             self.evict(slot);
         }
-        self.queue.push(id);
+        self.queue.push(id, self.ring.oldest_id());
         id
     }
 
-    fn evict(&mut self, slot: Slot) {
+    fn evict(&mut self, mut slot: Slot) {
         self.live.earlier += usize::from(self.queue.evict(&slot));
         let id = slot.row.id;
         if matches!(
@@ -38,7 +38,11 @@ impl Fold {
             let next = self.live.window_start + 1;
             self.live.window_start = next.min(self.session.messages.len());
         }
-        if let Some(card) = slot.row.card() {
+        if let Some(card) = slot.row.card_mut() {
+            if !self.rules.keep_pending_on_end {
+                // Out of the ring, no result finds it.
+                card.interrupt_all();
+            }
             self.session.keep_card(id, card);
             for call_id in card.items().iter().filter_map(|item| item.call_id.as_deref()) {
                 if self.calls.get(call_id).is_some_and(|(row, _)| *row == id) {
@@ -60,14 +64,14 @@ impl Fold {
     /// Adds text as one row, or several of one segment where it outgrows one (X11). Gives the
     /// first.
     pub(super) fn push_text(&mut self, kind: RowKind, text: &str, at: u64) -> u64 {
-        let part = fitting(0, text);
+        let part = fitting("", text);
         let mut rest = &text[part.len()..];
         let segment = (!rest.is_empty()).then(|| self.next_segment());
         let mut row = Row::new(0, kind, at, part);
         row.segment = segment;
         let first = self.push_row(row);
         while !rest.is_empty() {
-            let part = fitting(0, rest);
+            let part = fitting("", rest);
             rest = &rest[part.len()..];
             let mut row = Row::new(0, kind, at, part);
             row.segment = segment;
@@ -86,7 +90,7 @@ impl Fold {
     pub(super) fn grow_row<'t>(&mut self, id: u64, text: &'t str) -> &'t str {
         let Some(slot) = self.ring.slot_mut(id) else { return text };
         let before = slot.row.text.len();
-        let part = fitting(before, text);
+        let part = fitting(&slot.row.text, text);
         if !part.is_empty() {
             slot.row.text.push_str(part);
             if slot.mark.grown_from.is_none() {
@@ -130,12 +134,14 @@ impl Fold {
     /// Changes the payload of a row and, with it, its status.
     pub(super) fn edit_payload(&mut self, id: u64, change: impl FnOnce(&mut Row)) {
         if let Some(slot) = self.ring.slot_mut(id) {
-            let (status, text) = (slot.row.status, slot.row.text.len());
+            let status = slot.row.status;
+            // Only a plan's text changes with its payload.
+            let plan = (slot.row.kind == RowKind::Plan).then(|| slot.row.text.clone());
             change(&mut slot.row);
             if slot.row.status != status {
                 slot.touch(Field::Status);
             }
-            if slot.row.text.len() != text {
+            if plan.is_some_and(|text| text != slot.row.text) {
                 slot.mark.text = true;
             }
             slot.mark.payload = true;

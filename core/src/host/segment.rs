@@ -3,12 +3,16 @@
 use crate::limits::{ROW_CUT_LINE_BYTES, ROW_MAX_BYTES};
 use crate::text::{head_bytes, tail_bytes};
 
-/// The part of `text` that still goes into a row with `used` bytes; all of it if it fits.
+/// The part of `text` that still goes into a row which says `row`; all of it if it fits.
 ///
-/// The cut is after a line end where one is among the last 4,096 bytes of what fits, else between
-/// two scalar values. An empty answer for a row that holds something means: go on in a new row.
-pub(super) fn fitting(used: usize, text: &str) -> &str {
-    let room = ROW_MAX_BYTES.saturating_sub(used);
+/// A row within 4,096 bytes of its end takes no more once it ends a line. Else the cut is after a
+/// line end where one is among the last 4,096 bytes of what fits, and failing that between two
+/// scalar values. An empty answer means: go on in a new row. Linear in `text`.
+pub(super) fn fitting<'t>(row: &str, text: &'t str) -> &'t str {
+    let room = ROW_MAX_BYTES.saturating_sub(row.len());
+    if room <= ROW_CUT_LINE_BYTES && row.ends_with('\n') {
+        return "";
+    }
     if text.len() <= room {
         return text;
     }

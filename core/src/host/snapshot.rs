@@ -109,7 +109,10 @@ impl Fold {
     pub fn restore(data: &[u8], rules: Rules) -> Result<Self, CallerError> {
         let bad = || CallerError::new(Code::BadSnapshot);
         let read: Read = serde_json::from_slice(data).map_err(|_| bad())?;
-        if read.version != VERSION || read.rows.iter().any(|slot| !is_sound(&slot.row)) {
+        if read.version != VERSION
+            || !read.live.is_sound()
+            || read.rows.iter().any(|slot| !is_sound(&slot.row))
+        {
             return Err(bad());
         }
         let slots: VecDeque<Slot> =

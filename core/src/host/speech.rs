@@ -4,9 +4,10 @@ use alloc::string::String;
 
 use super::fold::Fold;
 use super::row::{Field, Row, RowKind};
+use super::segment::fitting;
 use super::session::{Body, SessionRole};
-use super::turn::{Open, Segment};
-use crate::event::{Message, ReasoningDelta, Role, TextDelta, TurnStarted, UserMessage};
+use super::turn::{Open, PendingUser, Segment};
+use crate::event::{Message, ReasoningDelta, Role, TextDelta, TurnStarted};
 use crate::text::is_blank;
 
 impl Fold {
@@ -196,17 +197,20 @@ impl Fold {
 
     /// Gives a segment another text, row by row: missing rows are pushed, surplus ones emptied.
     pub(super) fn rewrite(&mut self, index: usize, text: &str, at: u64) {
+        if self.segment_text(index) == text {
+            return;
+        }
         let turn = self.live.turn.as_ref();
         let Some(segment) = turn.and_then(|turn| turn.segments.get(index)) else { return };
         let (id, message_id) = (segment.id, segment.message_id.clone());
         let mut rest = text;
         for row in segment.rows.clone() {
-            let part = super::segment::fitting(0, rest);
+            let part = fitting("", rest);
             rest = &rest[part.len()..];
             self.set_row_text(row, part);
         }
         while !rest.is_empty() {
-            let part = super::segment::fitting(0, rest);
+            let part = fitting("", rest);
             rest = &rest[part.len()..];
             let mut row = Row::new(0, RowKind::Assistant, at, part);
             row.segment = Some(id);
@@ -237,15 +241,39 @@ impl Fold {
         row
     }
 
-    /// The server took the message that waits; it is known by this id now.
-    pub(super) fn take_pending(&mut self, message_id: Option<&str>) {
+    /// The server took the message that waits. Where it did not repeat it (`said`), the stream may
+    /// still do so, once.
+    pub(super) fn take_pending(&mut self, message_id: Option<&str>, said: bool) {
         let Some(pending) = self.live.pending_user.take() else { return };
-        let turn_id = self.live.turn.as_ref().and_then(|turn| turn.id.clone());
-        if let Some(id) = message_id {
-            self.edit(pending.row, Field::MessageId, |row| row.message_id = Some(id.into()));
-        }
+        let row = pending.row;
+        let Some(turn) = self.live.turn.as_mut() else { return };
+        let turn_id = turn.id.clone();
+        turn.echo = (!said).then_some(pending);
         if turn_id.is_some() {
-            self.edit(pending.row, Field::TurnId, |row| row.turn_id = turn_id);
+            self.edit(row, Field::TurnId, |row| row.turn_id = turn_id);
+        }
+        self.name_user(row, message_id);
+    }
+
+    fn name_user(&mut self, row: u64, message_id: Option<&str>) {
+        if let Some(id) = message_id {
+            self.edit(row, Field::MessageId, |row| row.message_id = Some(id.into()));
+        }
+    }
+
+    /// Whether this is the message sent from here; it is known by `message_id` then.
+    fn is_echo(&mut self, is: impl Fn(&PendingUser) -> bool, message_id: Option<&str>) -> bool {
+        if self.live.pending_user.as_ref().is_some_and(&is) {
+            self.take_pending(message_id, true);
+            return true;
+        }
+        let Some(turn) = self.live.turn.as_mut() else { return false };
+        match turn.echo.take_if(|user| is(user)) {
+            Some(user) => {
+                self.name_user(user.row, message_id);
+                true
+            }
+            None => false,
         }
     }
 
@@ -257,9 +285,9 @@ impl Fold {
         client_id: Option<&str>,
         at: u64,
     ) {
-        if self.live.pending_user.as_ref().is_some_and(|user| user.is(client_id, Some(text))) {
-            self.take_pending(message_id);
-        } else if !is_blank(text) && !self.is_shown(message_id) {
+        let ours = self.is_echo(|user| user.is(client_id, Some(text)), message_id);
+        if !ours && !is_blank(text) && !self.is_shown(message_id) {
+            self.snap_to_latest();
             self.push_user(text, message_id, client_id, at);
             self.store(SessionRole::User, Body::Text(text.into()), at);
         }
@@ -271,33 +299,29 @@ impl Fold {
         message_id.is_some() && self.find_row(RowKind::User, same).is_some()
     }
 
-    /// What a turn's start says of the user's message and of the ids.
+    /// What a turn's start says of the user's message and of the ids. A second start of the same
+    /// turn says nothing new.
     pub(super) fn started(&mut self, start: &TurnStarted<'_>, own_channel: bool, at: u64) {
+        if self.live.turn.as_ref().is_none_or(|turn| turn.start_seen) {
+            return;
+        }
         let text = start.user_text.as_deref();
         let client_id = start.client_id.as_deref();
         let user_id = start.user_message_id.as_deref();
         let says_nothing = text.is_none() && client_id.is_none();
-        let ours = self.live.pending_user.as_ref().is_some_and(|user| {
+        let is = |user: &PendingUser| {
             user.is(client_id, text) || says_nothing || (own_channel && client_id.is_none())
-        });
-        if ours {
-            self.take_pending(user_id);
-        } else if let Some(text) = text {
+        };
+        if let (false, Some(text)) = (self.is_echo(is, user_id), text) {
             self.user_message(text, user_id, client_id, at);
         }
         let waits = self.live.pending_user.is_some();
         let Some(turn) = self.live.turn.as_mut() else { return };
         turn.started = true;
+        turn.start_seen = true;
         turn.foreign = waits;
         if let Some(id) = &start.message_id {
             turn.message_id = Some(id.as_ref().into());
         }
     }
-}
-
-/// The message of an event that says nothing else.
-pub(super) fn user_parts<'a>(
-    message: &'a UserMessage<'_>,
-) -> (&'a str, Option<&'a str>, Option<&'a str>) {
-    (&message.text, message.message_id.as_deref(), message.client_id.as_deref())
 }

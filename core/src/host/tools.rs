@@ -25,14 +25,17 @@ impl Fold {
         args: Option<&str>,
         at: u64,
     ) {
+        let runs =
+            |place: &(u64, u32)| self.status_of(place.0, place.1) == Some(ItemStatus::Running);
         let known = call_id.and_then(|id| self.call_of_turn(id));
+        let known = match known {
+            // Where ids are mere hints, a settled one that comes again is another call's.
+            Some(place) if !runs(&place) && self.rules.orphan == Orphan::NewCard => None,
+            Some(place) if !runs(&place) => return,
+            known => known,
+        };
         let (row, item) = match known {
-            Some((row, item)) => {
-                if self.status_of(row, item) != Some(ItemStatus::Running) {
-                    return;
-                }
-                (row, item)
-            }
+            Some(place) => place,
             None => {
                 let Some(place) = self.add_call(name, call_id, at) else { return };
                 place

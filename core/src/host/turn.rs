@@ -52,8 +52,15 @@ impl PendingUser {
 pub(super) struct Turn {
     pub id: Option<Box<str>>,
     pub message_id: Option<Box<str>>,
-    /// Another host began it.
+    /// A message sent from here began it.
+    pub own: bool,
+    /// Another host began it, while a message sent from here waits.
     pub foreign: bool,
+    /// Its `turn_started` has come.
+    pub start_seen: bool,
+    /// The message sent from here, if the server took it without repeating it: the stream may
+    /// still say it once.
+    pub echo: Option<PendingUser>,
     /// The stream has spoken of it.
     pub started: bool,
     /// The first row that may belong to it.

@@ -137,7 +137,10 @@ impl Fold {
     }
 
     fn show_card(&mut self, card: Option<(Card, Box<str>, u64)>) {
-        if let Some((card, id, at)) = card {
+        if let Some((mut card, id, at)) = card {
+            if !self.rules.keep_pending_on_end {
+                card.interrupt_all();
+            }
             let mut row = Row::new(0, RowKind::ToolRun, at, "");
             row.payload = Payload::Card(card);
             let row = self.push_row(row);

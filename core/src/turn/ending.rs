@@ -173,9 +173,8 @@ impl Emitter {
 
     fn give_trailer(&mut self, status: DoneStatus, sink: &mut Sink<'_>) {
         debug_assert_eq!(self.order.phase(), Phase::Ended);
-        let mut done = Done::default();
-        done.status = Some(status);
-        done.usage = self.usage.json().map(RawJson::from);
+        let usage = self.usage.json().map(RawJson::from);
+        let done = Done { status: Some(status), usage, ..Done::new() };
         self.give(done.into(), sink);
     }
 

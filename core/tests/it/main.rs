@@ -3,6 +3,14 @@
 
 mod dialect_laws;
 mod dialect_vectors;
+mod ends_host;
+mod ends_support;
+mod ends_turn;
+mod host_card;
+mod host_laws;
+mod host_reference;
+mod host_vectors;
+mod link;
 mod turn_checker;
 mod turn_emitter;
 mod turn_laws;

@@ -76,8 +76,9 @@ impl Access {
         target && only(request.headers(), &header::HOST).is_some_and(|host| self.is_own_host(host))
     }
 
-    fn check_token(&self, headers: &HeaderMap) -> Result<(), Response> {
-        let Some(token) = &self.token else { return Ok(()) };
+    /// The refusal, if there is one.
+    fn refuse_token(&self, headers: &HeaderMap) -> Option<Response> {
+        let token = self.token.as_ref()?;
         let given = only(headers, &header::AUTHORIZATION)
             .and_then(|value| value.split_once(' '))
             .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
@@ -87,12 +88,12 @@ impl Access {
             let mut response = refusal(StatusCode::UNAUTHORIZED, "A token is needed.");
             let bearer = HeaderValue::from_static("Bearer");
             response.headers_mut().insert(header::WWW_AUTHENTICATE, bearer);
-            return Err(response);
+            return Some(response);
         };
         if bool::from(given.as_bytes().ct_eq(token.as_bytes())) {
-            return Ok(());
+            return None;
         }
-        Err(refusal(StatusCode::FORBIDDEN, "The token is wrong."))
+        Some(refusal(StatusCode::FORBIDDEN, "The token is wrong."))
     }
 }
 
@@ -121,9 +122,9 @@ pub(super) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
     } else if request.uri().path() == "/healthz" {
         next.run(request).await
     } else {
-        match access.check_token(request.headers()) {
-            Ok(()) => next.run(request).await,
-            Err(refused) => refused,
+        match access.refuse_token(request.headers()) {
+            None => next.run(request).await,
+            Some(refused) => refused,
         }
     };
     if let Some(origin) = allowed {

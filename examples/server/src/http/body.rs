@@ -62,3 +62,32 @@ pub(crate) async fn read(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Bytes;
+    use futures_util::{StreamExt, stream};
+
+    use super::{Body, HeaderMap, StatusCode, read};
+
+    /// A body that gives these pieces and then neither goes on nor ends.
+    fn stalling(pieces: &[&'static str]) -> Body {
+        let pieces: Vec<_> = pieces
+            .iter()
+            .map(|p| Ok::<_, std::io::Error>(Bytes::from_static(p.as_bytes())))
+            .collect();
+        Body::from_stream(stream::iter(pieces).chain(stream::pending()))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_stalls_is_cut_off() {
+        let refused = read(&HeaderMap::new(), stalling(&["{\"prompt\":"]), 100).await;
+        assert_eq!(refused.unwrap_err().status(), StatusCode::REQUEST_TIMEOUT);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_over_the_bound_need_not_end() {
+        let body = read(&HeaderMap::new(), stalling(&["12345", "67890"]), 7).await;
+        assert_eq!(body.unwrap(), b"12345678");
+    }
+}

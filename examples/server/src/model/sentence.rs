@@ -159,7 +159,7 @@ fn after<'a>(piece: &'a str, verb: &str) -> Option<&'a str> {
     let rest = piece.get(verb.len()..)?;
     let mut chars = rest.chars();
     let blank = chars.next()?.is_whitespace();
-    (is(head, verb) && blank && !rest.trim().is_empty()).then(|| chars.as_str())
+    (is(head, verb) && blank && !rest.trim().is_empty()).then_some(chars.as_str())
 }
 
 /// Split at the last `joint`, in any letter case.

@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 use crate::workspace::Workspace;
 
-/// What a tool is told to do. The names are those that [`Call::name`] gives.
+/// What a tool is told to do. The names are those that [`Call::parse`] knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Call {
     /// Names what a folder holds.
