@@ -24,7 +24,7 @@ const EXAMPLES = [
   ['Change a file', 'write Buy oranges to notes/today.md, then read notes/today.md'],
   ['See it think', 'think about streams'],
   ['See it stream', 'count to 2000'],
-  ['Try Stop', 'wait 20 seconds'],
+  ['Keep it busy', 'wait 20 seconds'],
 ];
 
 const session = new URLSearchParams(location.search).get('session');

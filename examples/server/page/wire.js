@@ -124,26 +124,24 @@ export class Wire {
       free.push(line);
       this.lines.delete(n);
     }
+    // Lines are in the order in which they are read, also those that are used again.
+    let next = this.room.firstElementChild;
     for (let at = first; at < last; at += 1) {
       const frame = shown[at];
       let line = this.lines.get(frame.n);
       if (!line) {
-        line = free.pop() ?? this.makeLine();
+        line = free.pop() ?? new Line((chosen) => this.open(chosen));
         line.fill(frame);
         this.lines.set(frame.n, line);
       }
       line.put(at, shown.length, this.isMarked(frame), frame.n === this.active?.n);
+      if (line.node === next) next = next.nextElementSibling;
+      else this.room.insertBefore(line.node, next);
     }
     for (const line of free) line.node.remove();
     const active = this.active && this.lines.get(this.active.n);
     if (active) list.setAttribute('aria-activedescendant', active.node.id);
     else list.removeAttribute('aria-activedescendant');
-  }
-
-  makeLine() {
-    const line = new Line((frame) => this.open(frame));
-    this.room.append(line.node);
-    return line;
   }
 
   /** Shows a frame in full; null closes it. */
