@@ -74,7 +74,7 @@ function schedule() {
   requestAnimationFrame(paint);
 }
 
-function paint() {
+function paint(now) {
   due = false;
   const busy = view.lifecycle === 'busy';
   // Readers of the screen hear an answer when it is complete, not each word of it.
@@ -84,10 +84,9 @@ function paint() {
     changes = new Map();
   }
   composer.paint(view);
-  wire.paint();
+  const wait = wire.paint(now);
+  if (wait > 0) setTimeout(schedule, wait);
   paintHead(busy);
-  performance.mark('painted', { detail: view.revision });
-  performance.clearMarks('painted');
 }
 
 function paintHead(busy) {

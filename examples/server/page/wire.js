@@ -6,6 +6,7 @@ import { clock, el, say, show, size } from './dom.js';
 const KEPT_MAX = 2000;
 const LINE_PX = 28;
 const SPARE = 4;
+const PAUSE_MS = 120;
 /** What most frames begin with, and the column before says already. */
 const LEAD = /^data: \{"type":"\w+",?/;
 
@@ -32,6 +33,8 @@ export class Wire {
     this.empty = part('empty');
     this.lines = new Map();
     this.near = true;
+    this.stale = false;
+    this.painted = 0;
     this.filter.addEventListener('input', () => this.refresh());
     this.pause.addEventListener('click', () => this.setPaused(!this.held));
     part('clear').addEventListener('click', () => choose(null));
@@ -59,11 +62,18 @@ export class Wire {
     this.stale = true;
   }
 
-  /** Once a frame of the screen. */
-  paint() {
-    if (!this.stale || this.pane.hidden) return;
+  /**
+   * Called once a frame of the screen; paints more seldom, since nobody reads so fast. Gives the
+   * time after which to call again, or 0.
+   */
+  paint(now) {
+    if (!this.stale || this.pane.hidden) return 0;
+    const wait = this.painted + PAUSE_MS - now;
+    if (wait > 0) return wait;
+    this.painted = now;
     this.stale = false;
     this.refresh();
+    return 0;
   }
 
   setPaused(paused) {
@@ -207,7 +217,8 @@ class Line {
   }
 
   put(at, of, marked, active) {
-    this.node.style.transform = `translateY(${at * LINE_PX}px)`;
+    const top = `${at * LINE_PX}px`;
+    if (this.node.style.top !== top) this.node.style.top = top;
     this.node.setAttribute('aria-posinset', at + 1);
     this.node.setAttribute('aria-setsize', of);
     this.node.setAttribute('aria-selected', String(active));

@@ -22,6 +22,7 @@ export async function startFeed(view) {
       pages.add(response);
       return response.on('close', () => pages.delete(response));
     }
+    if (request.method === 'POST') return response.writeHead(202).end();
     const name = pathname === '/' ? 'index.html' : path.basename(pathname);
     const type = `${TYPES[path.extname(name)]}; charset=utf-8`;
     response.writeHead(200, { 'content-type': type, 'content-security-policy': POLICY });
