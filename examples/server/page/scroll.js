@@ -3,6 +3,8 @@
 import { show } from './dom.js';
 
 const NEAR_PX = 96;
+/** Frames of the screen in which rows that were never seen get their heights. */
+const SETTLE_FRAMES = 4;
 
 export class Stick {
   constructor(scroller, content, jump) {
@@ -53,9 +55,15 @@ export class Stick {
     const { row, offset } = held;
     for (const { node, row: other } of rows) {
       if (other.at !== row.at || other.kind !== row.kind || other.text !== row.text) continue;
-      const top = this.scroller.getBoundingClientRect().top;
-      this.scroller.scrollTop += node.getBoundingClientRect().top - top - offset;
+      this.pin(node, offset, SETTLE_FRAMES);
       return;
     }
+  }
+
+  /** Keeps the node where it is while rows around it get their real heights. */
+  pin(node, offset, frames) {
+    const top = this.scroller.getBoundingClientRect().top;
+    this.scroller.scrollTop += node.getBoundingClientRect().top - top - offset;
+    if (frames > 0) requestAnimationFrame(() => this.pin(node, offset, frames - 1));
   }
 }
