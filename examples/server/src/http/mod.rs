@@ -3,6 +3,7 @@
 mod access;
 pub(crate) mod agent;
 pub(crate) mod body;
+mod cookie;
 pub(crate) mod reply;
 
 use std::sync::Arc;

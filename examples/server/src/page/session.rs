@@ -94,7 +94,8 @@ impl Session {
             if closing.is_cancelled() && self.answer.is_none() {
                 return;
             }
-            let due = self.host.poll_timeout().map(|(at, _)| self.began + Duration::from_millis(at.0));
+            let due =
+                self.host.poll_timeout().map(|(at, _)| self.began + Duration::from_millis(at.0));
             tokio::select! {
                 biased;
                 command = commands.recv() => match command {
@@ -130,7 +131,8 @@ impl Session {
                 let free = !self.host.fold().is_busy();
                 if free {
                     let client_id = client_id.as_deref();
-                    self.tell(|host, now, sink| host.submit(now, &text, client_id, &[], sink)).await;
+                    self.tell(|host, now, sink| host.submit(now, &text, client_id, &[], sink))
+                        .await;
                 }
                 let _ = taken.send(free);
             }
