@@ -90,6 +90,8 @@ codes! {
     NotFinished "not_finished" Caller "the turn has not ended",
     NoJsonForm "no_json_form" Caller "the dialect has no JSON answer",
     BadSnapshot "bad_snapshot" Caller "these bytes are no snapshot of this version",
+    StoreFailed "store_failed" Caller "the store of the log has failed",
+    BadEntry "bad_log_entry" Caller "an entry of the log is no event, and was skipped",
     BadSession "bad_session_entry" Caller "an entry of the session was skipped",
     BadResult "bad_tool_output" Caller "a tool output that cannot be read as JSON was taken as text",
 
@@ -116,8 +118,11 @@ codes! {
 
     // Bounds.
     EventTooLarge "event_too_large" Limit "an event over the bound was skipped",
+    TooManyWaiting "too_many_waiting" Limit "too many entries wait for the store",
     TooManyOpen "too_many_open" Limit "too many calls are open at once",
     DoneTextLeftOut "done_text_left_out" Limit "the final text is over the bound and was left out",
+    DoneTraceCut "done_trace_cut" Limit "the tool trace of the end is over the bound and was cut",
+    SettledUnread "settled_unread" Limit "nobody asked for what was settled, and the oldest was forgotten",
     NestedTooDeep "nested_too_deep" Limit "a JSON value is nested too deep",
 }
 

@@ -66,7 +66,7 @@ pub enum Streams {
 pub struct RouteSpec {
     /// The route's name.
     pub name: &'static str,
-    /// The field of the user's text.
+    /// The field of the user's text; blank if the body has none.
     pub prompt: &'static str,
     /// The status of a body that lacks the field.
     pub missing_status: u16,
@@ -76,13 +76,69 @@ pub struct RouteSpec {
     pub cwd: Option<&'static str>,
     /// The field of the session, where there is one.
     pub session: Option<&'static str>,
+    /// Whether a body without a session is refused.
+    pub session_required: bool,
+    /// Further fields that a body may have, whose types are checked.
+    pub fields: &'static [(&'static str, FieldType)],
+    /// Fields of [`RouteSpec::fields`] that a body must have.
+    pub needs: &'static [&'static str],
+}
+
+/// The type of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FieldType {
+    /// `true` or `false`.
+    Bool,
+    /// A string.
+    Text,
+    /// A list of strings.
+    Texts,
+    /// An object.
+    Object,
+}
+
+impl FieldType {
+    fn holds(self, value: &Value) -> bool {
+        match self {
+            Self::Bool => value.is_boolean(),
+            Self::Text => value.is_string(),
+            Self::Texts => value.as_array().is_some_and(|list| list.iter().all(Value::is_string)),
+            Self::Object => value.is_object(),
+        }
+    }
+
+    const fn refusal(self) -> &'static str {
+        match self {
+            Self::Bool => " must be true or false.",
+            Self::Text => " must be a string.",
+            Self::Texts => " must be a list of strings.",
+            Self::Object => " must be an object.",
+        }
+    }
 }
 
 impl RouteSpec {
     /// A route whose body holds the user's text in `prompt` and nothing else of note.
     #[must_use]
     pub const fn new(name: &'static str, prompt: &'static str) -> Self {
-        Self { name, prompt, missing_status: 400, model: None, cwd: None, session: None }
+        Self {
+            name,
+            prompt,
+            missing_status: 400,
+            model: None,
+            cwd: None,
+            session: None,
+            session_required: false,
+            fields: &[],
+            needs: &[],
+        }
+    }
+
+    /// A route whose body holds no text of the user.
+    #[must_use]
+    pub const fn without_prompt(name: &'static str) -> Self {
+        Self::new(name, "")
     }
 }
 
@@ -96,6 +152,8 @@ pub struct RequestSpec {
     pub routes: &'static [RouteSpec],
     /// The key of the sentence in a refusal.
     pub error_key: &'static str,
+    /// The code of a refusal by its status, in dialects whose refusals have one.
+    pub codes: &'static [(u16, &'static str)],
 }
 
 impl RequestSpec {
@@ -106,7 +164,7 @@ impl RequestSpec {
         routes: &'static [RouteSpec],
         error_key: &'static str,
     ) -> Self {
-        Self { streams, routes, error_key }
+        Self { streams, routes, error_key, codes: &[] }
     }
 }
 
@@ -171,7 +229,7 @@ impl Default for ParseOptions<'_> {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Request {
-    /// The user's text, trimmed: 1 to 100,000 characters.
+    /// The user's text, trimmed: 1 to 100,000 characters; empty on a route without one.
     pub prompt: String,
     /// The model that was asked for.
     pub model_id: Option<String>,
@@ -193,6 +251,8 @@ pub struct RequestError {
     pub status: u16,
     /// What was wrong, for people.
     pub message: String,
+    /// What was wrong, as a code, in dialects that have them.
+    pub code: Option<&'static str>,
     /// The body of the answer.
     pub body: Vec<u8>,
     /// The headers of the answer.
@@ -200,20 +260,35 @@ pub struct RequestError {
 }
 
 impl RequestError {
-    /// A refusal in the words of a dialect.
+    /// A refusal in the words of a dialect, with the code that goes with the status.
     #[must_use]
     pub fn new(spec: &RequestSpec, status: u16, message: &str) -> Self {
+        let known = spec.codes.iter().find(|(of, _)| *of == status);
+        Self::build(spec, status, known.map(|(_, code)| *code), message)
+    }
+
+    /// The same with another code; dialects without codes leave it out.
+    #[must_use]
+    pub fn with_code(spec: &RequestSpec, status: u16, code: &'static str, message: &str) -> Self {
+        Self::build(spec, status, (!spec.codes.is_empty()).then_some(code), message)
+    }
+
+    fn build(spec: &RequestSpec, status: u16, code: Option<&'static str>, message: &str) -> Self {
         let mut body = Map::new();
         body.insert(spec.error_key.to_string(), Value::from(message));
+        if let Some(code) = code {
+            body.insert("code".to_string(), Value::from(code));
+        }
         let body = Value::Object(body).to_string().into_bytes();
-        Self { status, message: message.to_string(), body, headers: JSON_HEADERS }
+        Self { status, message: message.to_string(), code, body, headers: JSON_HEADERS }
     }
 }
 
 /// Reads and checks the body of a request.
 ///
 /// Checked in this order: content type, size, JSON, object, the user's text, model, working
-/// directory, session (`server`, Bodies and cwd).
+/// directory, session, further fields (`server`, Bodies and cwd). Whether the session, the model and
+/// the attachments exist is the server's to find out.
 ///
 /// ```
 /// use turnwire::dialect::Dialect;
@@ -253,21 +328,11 @@ pub fn parse(
     };
     let named = |key: &str, rest: &str| RequestError::new(spec, 400, &[key, rest].concat());
 
-    let prompt = match fields.remove(route.prompt) {
-        None | Some(Value::Null) => {
-            let message = [route.prompt, " is required."].concat();
-            return Err(refuse(route.missing_status, &message));
-        }
-        Some(Value::String(text)) => text,
-        Some(_) => return Err(named(route.prompt, " must be a string.")),
+    let prompt = if route.prompt.is_empty() {
+        String::new()
+    } else {
+        user_text(spec, route, fields.remove(route.prompt))?
     };
-    let prompt = prompt.trim();
-    if prompt.is_empty() {
-        return Err(named(route.prompt, " must not be blank."));
-    }
-    if longer_than(prompt, PROMPT_MAX_CHARS) {
-        return Err(named(route.prompt, " must have at most 100000 characters."));
-    }
 
     let mut text_of = |key: Option<&'static str>| match key.map(|k| (k, fields.remove(k))) {
         None | Some((_, None | Some(Value::Null))) => Ok(None),
@@ -293,7 +358,41 @@ pub fn parse(
         }
     };
     let session_id = text_of(route.session)?;
-    Ok(Request { prompt: prompt.to_string(), model_id, cwd, session_id, fields })
+    if let (Some(key), true, None) = (route.session, route.session_required, &session_id) {
+        return Err(named(key, " is required."));
+    }
+    for (key, of) in route.fields {
+        match fields.get(*key).filter(|value| !value.is_null()) {
+            None if route.needs.contains(key) => return Err(named(key, " is required.")),
+            Some(value) if !of.holds(value) => return Err(named(key, of.refusal())),
+            _ => {}
+        }
+    }
+    Ok(Request { prompt, model_id, cwd, session_id, fields })
+}
+
+/// The user's text, trimmed and within its bounds.
+fn user_text(
+    spec: &RequestSpec,
+    route: &RouteSpec,
+    value: Option<Value>,
+) -> Result<String, RequestError> {
+    let refuse = |status: u16, rest: &str| {
+        Err(RequestError::new(spec, status, &[route.prompt, rest].concat()))
+    };
+    let text = match value {
+        None | Some(Value::Null) => return refuse(route.missing_status, " is required."),
+        Some(Value::String(text)) => text,
+        Some(_) => return refuse(400, " must be a string."),
+    };
+    let text = text.trim();
+    if text.is_empty() {
+        return refuse(400, " must not be blank.");
+    }
+    if longer_than(text, PROMPT_MAX_CHARS) {
+        return refuse(400, " must have at most 100000 characters.");
+    }
+    Ok(text.to_string())
 }
 
 /// Whether a content type is JSON, parameters aside.

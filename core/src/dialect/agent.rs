@@ -16,9 +16,9 @@ use crate::event::{
     ReasoningDelta, Rules, Severities, Severity, SideChannel, TextDelta, ToolResult, ToolStart,
     TraceEntry, Unknown,
 };
-use crate::request::{RequestError, RequestSpec, RouteSpec, SSE_HEADERS, Streams};
+use crate::request::{EVENT_STREAM, RequestError, RequestSpec, RouteSpec, SSE_HEADERS, Streams};
 use crate::text::is_blank;
-use crate::wire::json::{ObjectWriter, RawJson, read_object};
+use crate::wire::json::{ObjectWriter, RawJson, read_after, read_object};
 use crate::wire::{Frame, FrameWriter, Framing};
 
 const RULES: Rules = Rules {
@@ -59,9 +59,7 @@ pub(super) static SPEC: Spec = Spec {
         "error",
     ),
     client: ClientSpec {
-        turn: "/api/agent",
-        watch: None,
-        cancel: None,
+        turn_accept: EVENT_STREAM,
         folds_history: true,
         turn_body: |ask, body| {
             body.str("prompt", ask.prompt).opt_str("modelId", unless_blank(ask.model_id));
@@ -69,6 +67,7 @@ pub(super) static SPEC: Spec = Spec {
         },
         read: read_answer,
         refusal: |status| (status == 404).then_some("Agent API not available."),
+        ..ClientSpec::new("/api/agent")
     },
     json_answer: Some(json_answer),
     disconnect: Disconnect::Cancel,
@@ -81,6 +80,9 @@ pub(super) static SPEC: Spec = Spec {
 /// The status and the sentence of a turn that was stopped (`agent` 1, *Abort*).
 const STOPPED_STATUS: u16 = 499;
 const STOPPED: &str = "Request cancelled.";
+
+/// The statuses that an error of a stream carries; the JSON answer says the others (`agent` 1).
+const STREAM_STATUSES: [u16; 2] = [STOPPED_STATUS, 426];
 
 /// The status and the sentence of a turn in which the model said nothing (`agent` 1).
 const EMPTY_STATUS: u16 = 502;
@@ -147,12 +149,8 @@ impl Encode for Encoder {
         frames: &mut FrameWriter<'_>,
     ) -> Written {
         match event {
-            Event::TextDelta(e) => {
-                frames.object(None).str("type", "text_delta").str("text", &e.text);
-            }
-            Event::ReasoningDelta(e) => {
-                frames.object(None).str("type", "reasoning_delta").str("text", &e.text);
-            }
+            Event::TextDelta(e) => frames.text_object(TEXT_HEAD, &e.text),
+            Event::ReasoningDelta(e) => frames.text_object(REASONING_HEAD, &e.text),
             Event::ToolStart(e) => {
                 let mut frame = frames.object(None);
                 frame.str("type", "tool_start").str("name", &e.name);
@@ -178,7 +176,10 @@ impl Encode for Encoder {
             }
             // An error ends the turn of every client of the seed.
             Event::Error(e) if e.recoverable => return Written::stored(Carriage::Dropped),
-            Event::Error(e) => error(frames, &e.message, e.status),
+            Event::Error(e) => {
+                let told = e.status.filter(|status| STREAM_STATUSES.contains(status));
+                error(frames, &e.message, told);
+            }
             Event::Cancelled(_) => error(frames, STOPPED, Some(STOPPED_STATUS)),
             Event::Unknown(e) => {
                 // What was this dialect's before is passed on as it came.
@@ -259,6 +260,9 @@ struct Decoder {
     reasoning: Joiner,
 }
 
+const TEXT_HEAD: &str = r#"{"type":"text_delta","text":"#;
+const REASONING_HEAD: &str = r#"{"type":"reasoning_delta","text":"#;
+
 const NAMES: [&str; 13] = [
     "type",
     "text",
@@ -282,6 +286,20 @@ impl Decode for Decoder {
         diagnostics: &mut Diagnostics,
         sink: &mut dyn FnMut(&Envelope<'_>),
     ) {
+        // The two common frames as most servers write them; the rest of the function says the same
+        // at greater length.
+        if let Some(value) = read_after(&frame.data, TEXT_HEAD) {
+            if let Some(text) = self.text.lend(value) {
+                sink(&Envelope::new(TextDelta::new(text)));
+            }
+            return;
+        }
+        if let Some(value) = read_after(&frame.data, REASONING_HEAD) {
+            if let Some(text) = self.reasoning.lend(value) {
+                sink(&Envelope::new(ReasoningDelta::new(text)));
+            }
+            return;
+        }
         let Some(slots) = read(frame, &NAMES, diagnostics) else { return };
         let mut f = Fields { at: frame.at, diagnostics };
         let [

@@ -6,7 +6,11 @@ use alloc::vec::Vec;
 
 use crate::error::{CallerError, Code};
 use crate::event::{Channel, TraceEntry};
+use crate::request::EVENT_STREAM;
 use crate::wire::json::{ObjectWriter, RawJson, read_object};
+
+/// The media type of bodies and of answers that are no stream.
+const JSON: &str = "application/json";
 
 /// What a request is about.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,6 +34,10 @@ pub struct Ask<'a> {
     pub last_event_id: Option<&'a str>,
     /// More fields of the body: name and JSON text.
     pub fields: &'a [(String, String)],
+    /// The question that is answered.
+    pub question_id: &'a str,
+    /// The answers to it; none to leave it unanswered.
+    pub answers: &'a [crate::event::Answer<'a>],
 }
 
 /// What a request is for.
@@ -105,6 +113,9 @@ pub enum Answer {
     },
 }
 
+/// Writes the fields of a body.
+type BodyOf = fn(&Ask<'_>, &mut ObjectWriter<'_>);
+
 /// The requests of one dialect; its file holds the one value.
 pub(super) struct ClientSpec {
     /// Where a turn is started, with `{ws}` and `{session}` to be filled in.
@@ -113,10 +124,20 @@ pub(super) struct ClientSpec {
     pub(super) watch: Option<&'static str>,
     /// Where a turn is stopped.
     pub(super) cancel: Option<&'static str>,
+    /// Where a question is answered.
+    pub(super) answer: Option<&'static str>,
+    /// Where a session is loaded.
+    pub(super) load: Option<&'static str>,
+    /// The media type that the answer to a turn is asked for in.
+    pub(super) turn_accept: &'static str,
     /// The prompt is the whole conversation as text (design, Prompts).
     pub(super) folds_history: bool,
     /// Writes the body that starts a turn.
-    pub(super) turn_body: fn(&Ask<'_>, &mut ObjectWriter<'_>),
+    pub(super) turn_body: BodyOf,
+    /// Writes the body that answers a question.
+    pub(super) answer_body: BodyOf,
+    /// Writes the body that stops a turn.
+    pub(super) cancel_body: BodyOf,
     /// Reads a good answer that is no stream.
     pub(super) read: fn(&str) -> Option<Answer>,
     /// What a refusal without words says, where the dialect has a sentence for the status.
@@ -124,36 +145,65 @@ pub(super) struct ClientSpec {
 }
 
 impl ClientSpec {
+    /// Starts turns with an empty body and does nothing else.
+    pub(super) const fn new(turn: &'static str) -> Self {
+        Self {
+            turn,
+            watch: None,
+            cancel: None,
+            answer: None,
+            load: None,
+            turn_accept: JSON,
+            folds_history: false,
+            turn_body: |_, _| {},
+            answer_body: |_, _| {},
+            cancel_body: |_, _| {},
+            read: |_| None,
+            refusal: |_| None,
+        }
+    }
+
     pub(super) fn call(&self, role: Role, ask: &Ask<'_>) -> Result<HttpCall, CallerError> {
         let path = match role {
             Role::Turn => Some(self.turn),
             Role::Watch => self.watch,
             Role::Cancel => self.cancel,
-            Role::Answer | Role::Load => None,
+            Role::Answer => self.answer,
+            Role::Load => self.load,
         };
         let path = path.ok_or_else(|| CallerError::new(Code::NoRoute).with(role.as_str()))?;
+        let reads = matches!(role, Role::Watch | Role::Load);
         let mut call = HttpCall {
             channel: if role == Role::Watch { Channel::Events } else { Channel::Turn },
-            method: if role == Role::Watch { "GET" } else { "POST" },
+            method: if reads { "GET" } else { "POST" },
             path: fill(path, ask),
             headers: Vec::new(),
             body: None,
         };
-        if role == Role::Watch {
-            call.headers.push(("accept", String::from(crate::request::EVENT_STREAM)));
-            if let Some(id) = ask.last_event_id.filter(|id| !id.is_empty()) {
-                call.headers.push(("last-event-id", String::from(id)));
-            }
+        let accept = match role {
+            Role::Turn => self.turn_accept,
+            Role::Watch => EVENT_STREAM,
+            Role::Answer | Role::Cancel | Role::Load => JSON,
+        };
+        call.headers.push(("accept", String::from(accept)));
+        if role == Role::Watch
+            && let Some(id) = ask.last_event_id.filter(|id| !id.is_empty())
+        {
+            call.headers.push(("last-event-id", String::from(id)));
+        }
+        if reads {
             return Ok(call);
         }
-        let streams = role == Role::Turn && self.watch.is_none();
-        let accept = if streams { crate::request::EVENT_STREAM } else { "application/json" };
-        call.headers.push(("accept", String::from(accept)));
-        call.headers.push(("content-type", String::from("application/json")));
+        call.headers.push(("content-type", String::from(JSON)));
         let mut body = Vec::new();
         let mut object = ObjectWriter::begin(&mut body);
+        match role {
+            Role::Turn => (self.turn_body)(ask, &mut object),
+            Role::Answer => (self.answer_body)(ask, &mut object),
+            Role::Cancel => (self.cancel_body)(ask, &mut object),
+            Role::Watch | Role::Load => {}
+        }
         if role == Role::Turn {
-            (self.turn_body)(ask, &mut object);
             for (name, json) in ask.fields {
                 let Ok(json) = RawJson::check(json) else {
                     return Err(CallerError::new(Code::BadJson).with(name));
@@ -189,14 +239,14 @@ impl ClientSpec {
 /// Puts base, workspace and session into a path, each percent-encoded as one part.
 fn fill(path: &str, ask: &Ask<'_>) -> String {
     let mut filled = String::from(ask.base_path.trim_end_matches('/'));
-    for part in path.split('/').skip(1) {
-        filled.push('/');
-        match part {
-            "{ws}" => encode_part(ask.workspace_id, &mut filled),
-            "{session}" => encode_part(ask.session_id, &mut filled),
-            literal => filled.push_str(literal),
-        }
+    let mut rest = path;
+    while let Some((before, after)) = rest.split_once('{') {
+        filled.push_str(before);
+        let (name, after) = after.split_once('}').unwrap_or((after, ""));
+        encode_part(if name == "ws" { ask.workspace_id } else { ask.session_id }, &mut filled);
+        rest = after;
     }
+    filled.push_str(rest);
     filled
 }
 

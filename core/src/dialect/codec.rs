@@ -20,6 +20,7 @@ pub struct Encoder {
     framing: Framing,
     numbers: bool,
     open_turn: bool,
+    transient: bool,
     losses: Vec<(EventKind, u64)>,
 }
 
@@ -36,6 +37,7 @@ impl Encoder {
             framing: spec.framing,
             numbers: dialect.0.numbers_events,
             open_turn: false,
+            transient: false,
             losses: Vec::new(),
         })
     }
@@ -52,13 +54,22 @@ impl Encoder {
             _ => None,
         };
         frames.finish(id);
-        if event.kind().belongs_to_turn() {
+        self.transient = written.transient;
+        // A question may be settled after its turn, and opens none.
+        if event.kind().belongs_to_turn() && event.kind() != EventKind::QuestionResolved {
             self.open_turn = !event.is_terminal();
         }
         if matches!(written.carriage, Carriage::Degraded(_) | Carriage::Dropped) {
             self.lose(event.kind());
         }
         written.carriage
+    }
+
+    /// Whether the frames of the last event are live only: they have no id, and a replay leaves
+    /// them out.
+    #[must_use]
+    pub const fn wrote_transient(&self) -> bool {
+        self.transient
     }
 
     /// Whether each event carries its number in a stream without a log too.
@@ -139,22 +150,23 @@ impl Decoder {
     pub fn feed(&mut self, chunk: &[u8], sink: &mut dyn FnMut(&Envelope<'_>)) {
         let mut input = chunk;
         let (inner, diagnostics) = (&mut *self.inner, &mut self.diagnostics);
+        // What was odd about a frame's bytes comes before what was odd about its fields, wherever
+        // the chunks were cut.
+        let mut odd = Diagnostics::default();
         match &mut self.unframe {
             Unframe::Sse(sse) => {
                 while let Step::Frame(frame) = sse.next(&mut input) {
-                    decode(inner, &frame, self.channel, diagnostics, sink);
+                    decode(inner, &frame, self.channel, &mut odd, sink);
+                    settle(sse.diagnostics(), &mut odd, diagnostics);
                 }
-                if !sse.diagnostics().is_empty() {
-                    diagnostics.absorb(sse.diagnostics());
-                }
+                settle(sse.diagnostics(), &mut odd, diagnostics);
             }
             Unframe::Ndjson(lines) => {
                 while let Step::Frame(frame) = lines.next(&mut input) {
-                    decode(inner, &frame, self.channel, diagnostics, sink);
+                    decode(inner, &frame, self.channel, &mut odd, sink);
+                    settle(lines.diagnostics(), &mut odd, diagnostics);
                 }
-                if !lines.diagnostics().is_empty() {
-                    diagnostics.absorb(lines.diagnostics());
-                }
+                settle(lines.diagnostics(), &mut odd, diagnostics);
             }
         }
     }
@@ -162,18 +174,19 @@ impl Decoder {
     /// Says that the input has ended.
     pub fn finish(&mut self, sink: &mut dyn FnMut(&Envelope<'_>)) {
         let (inner, diagnostics) = (&mut *self.inner, &mut self.diagnostics);
+        let mut odd = Diagnostics::default();
         match &mut self.unframe {
             Unframe::Sse(sse) => {
                 if let Step::Frame(frame) = sse.finish() {
-                    decode(inner, &frame, self.channel, diagnostics, sink);
+                    decode(inner, &frame, self.channel, &mut odd, sink);
                 }
-                diagnostics.absorb(sse.diagnostics());
+                settle(sse.diagnostics(), &mut odd, diagnostics);
             }
             Unframe::Ndjson(lines) => {
                 if let Step::Frame(frame) = lines.finish() {
-                    decode(inner, &frame, self.channel, diagnostics, sink);
+                    decode(inner, &frame, self.channel, &mut odd, sink);
                 }
-                diagnostics.absorb(lines.diagnostics());
+                settle(lines.diagnostics(), &mut odd, diagnostics);
             }
         }
         inner.finish(sink);
@@ -203,6 +216,16 @@ impl Decoder {
     }
 }
 
+/// Takes over what was odd about the bytes and the fields of a frame.
+fn settle(bytes: &mut Diagnostics, fields: &mut Diagnostics, all: &mut Diagnostics) {
+    if !bytes.is_empty() {
+        all.absorb(bytes);
+    }
+    if !fields.is_empty() {
+        all.absorb(fields);
+    }
+}
+
 fn unframe(spec: &ChannelSpec) -> Result<Unframe, CallerError> {
     Ok(match spec.framing {
         Framing::Sse => {
@@ -220,6 +243,9 @@ fn decode(
     diagnostics: &mut Diagnostics,
     sink: &mut dyn FnMut(&Envelope<'_>),
 ) {
+    if channel == Channel::Turn && frame.data.starts_with('{') {
+        return inner.decode(frame, diagnostics, sink);
+    }
     // An empty data line keeps a connection alive; the sentinel ends nothing in these systems.
     match frame.data.trim_ascii() {
         "" => {}

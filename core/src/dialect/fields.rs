@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use crate::error::{Code, Diagnostics};
 use crate::event::{Str, TraceEntry};
+use crate::limits::CARRY_KEEP_BYTES;
 use crate::text::parse_timestamp_ms;
 use crate::wire::Frame;
 use crate::wire::json::{Halves, JsonErrorKind, Kind, Value, read_object};
@@ -31,6 +32,14 @@ pub(super) fn read<'a, const N: usize>(
             None
         }
     }
+}
+
+/// The fields of an object that has been checked before.
+pub(super) fn slots<'a, const N: usize>(
+    object: &'a str,
+    names: &[&str; N],
+) -> Option<[Slot<'a>; N]> {
+    read_object(object, names).ok()
 }
 
 /// Reads fields of one frame and notes what is odd about them.
@@ -70,6 +79,11 @@ impl Fields<'_> {
         self.typed(slot, name, |v| v.i64())
     }
 
+    /// A number that may be absent.
+    pub(super) fn f64(&mut self, slot: Slot<'_>, name: &str) -> Option<f64> {
+        self.typed(slot, name, |v| v.f64())
+    }
+
     /// An HTTP status that may be absent.
     pub(super) fn status(&mut self, slot: Slot<'_>, name: &str) -> Option<u16> {
         self.typed(slot, name, |v| v.u64().and_then(|n| u16::try_from(n).ok()))
@@ -88,21 +102,39 @@ impl Fields<'_> {
         self.typed(slot, name, |v| (v.kind() == Kind::Object).then_some(v))
     }
 
+    /// The values of a list that may be absent.
+    pub(super) fn elements<'a>(
+        &mut self,
+        slot: Slot<'a>,
+        name: &str,
+    ) -> impl Iterator<Item = Value<'a>> + use<'a> {
+        let list = self.typed(slot, name, |v| (v.kind() == Kind::Array).then_some(v));
+        list.into_iter().flat_map(|v| v.elements())
+    }
+
     /// A list of texts; an element of another type is left out.
     pub(super) fn texts<'a>(&mut self, slot: Slot<'a>, name: &str) -> Vec<Str<'a>> {
-        let list = self.typed(slot, name, |v| (v.kind() == Kind::Array).then_some(v));
-        let elements = list.into_iter().flat_map(|v| v.elements());
+        let elements = self.elements(slot, name);
         elements.filter_map(|v| self.typed(Some(v), name, |v| v.str())).collect()
+    }
+
+    /// Notes that the event cannot do without `name`.
+    pub(super) fn missing(&mut self, name: &str) {
+        self.diagnostics.push_with(Code::MissingField, self.at, name);
+    }
+
+    /// Notes that a part of `name` has the wrong type.
+    pub(super) fn wrong(&mut self, name: &str) {
+        self.diagnostics.push_with(Code::WrongType, self.at, name);
     }
 
     /// A tool trace; an entry without a name is left out.
     pub(super) fn trace<'a>(&mut self, slot: Slot<'a>, name: &str) -> Vec<TraceEntry<'a>> {
-        let list = self.typed(slot, name, |v| (v.kind() == Kind::Array).then_some(v));
         let mut trace = Vec::new();
-        for entry in list.into_iter().flat_map(|v| v.elements()) {
+        for entry in self.elements(slot, name) {
             let Ok([tool, ok, summary]) = read_object(entry.raw(), &["name", "ok", "summary"])
             else {
-                self.diagnostics.push_with(Code::WrongType, self.at, name);
+                self.wrong(name);
                 continue;
             };
             let Some(tool) = self.need_text(tool, "name") else { continue };
@@ -154,6 +186,7 @@ pub(super) fn plain_summary(tool: &str, ok: bool) -> Str<'static> {
 #[derive(Debug, Default)]
 pub(super) struct Joiner {
     held: Option<u16>,
+    scratch: String,
 }
 
 impl Joiner {
@@ -165,6 +198,23 @@ impl Joiner {
             return Some(halves.text);
         }
         Some(Cow::Owned(self.join(halves)))
+    }
+
+    /// [`Joiner::text`], lent: a text with escapes is in a buffer that the next one reuses.
+    #[inline]
+    pub(super) fn lend<'a>(&'a mut self, value: Value<'a>) -> Option<Str<'a>> {
+        if self.held.is_none() {
+            if let Some(text) = value.plain_str() {
+                return Some(Cow::Borrowed(text));
+            }
+            if self.scratch.capacity() > CARRY_KEEP_BYTES {
+                self.scratch = String::new();
+            }
+            if value.unescape_into(&mut self.scratch)? == (None, None) {
+                return Some(Cow::Borrowed(&self.scratch));
+            }
+        }
+        self.text(value)
     }
 
     /// What is held at the end of the channel.

@@ -29,9 +29,14 @@ use crate::request::{Headers, RequestSpec};
 use crate::wire::{Frame, FrameWriter, Framing};
 
 mod agent;
+mod asking;
+mod chat;
 mod client;
 mod codec;
 mod fields;
+mod outcome;
+mod respond;
+mod said;
 mod workspace;
 
 use client::ClientSpec;
@@ -71,11 +76,15 @@ struct ChannelSpec {
 impl Dialect {
     /// SSE over the answer of `POST /api/agent` (seed of `agent`).
     pub const AGENT: Self = Self(&agent::SPEC);
+    /// SSE over the answer of `POST /api/respond/stream` (seed of `respond`).
+    pub const RESPOND: Self = Self(&respond::SPEC);
     /// Enveloped events of a persisted log (seed of `workspace`).
     pub const WORKSPACE: Self = Self(&workspace::SPEC);
+    /// NDJSON over the answer of `POST /api/chat`, and an event stream beside it (seed of `chat`).
+    pub const CHAT: Self = Self(&chat::SPEC);
 
     /// Every dialect.
-    pub const ALL: &'static [Self] = &[Self::AGENT, Self::WORKSPACE];
+    pub const ALL: &'static [Self] = &[Self::AGENT, Self::RESPOND, Self::WORKSPACE, Self::CHAT];
 
     /// The dialect of this name.
     ///
@@ -214,12 +223,18 @@ impl Disconnect {
 pub enum Carriage {
     /// In a frame of its own, with all that matters.
     Carried,
-    /// By other frames, so that a reader knows it all the same.
+    /// By frames of other events, before it or in its place, so that a reader knows it all the same.
     Derived,
     /// As something lesser: what it becomes.
     Degraded(&'static str),
     /// Not at all.
     Dropped,
+}
+
+/// Appends what a watched stream opens with: the delay for reconnecting, in milliseconds
+/// (`server`, Silence).
+pub fn open(retry_ms: u64, out: &mut alloc::vec::Vec<u8>) {
+    crate::wire::encode::encode_retry(retry_ms, out);
 }
 
 /// What the log or the caller says around an event that is encoded.

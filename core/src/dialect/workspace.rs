@@ -51,10 +51,8 @@ pub(super) static SPEC: Spec = Spec {
     }],
     requests: RequestSpec::new(Streams::Always, &[RouteSpec::new("turn", "text")], "error"),
     client: ClientSpec {
-        turn: "/workspaces/{ws}/sessions/{session}/turns",
         watch: Some("/workspaces/{ws}/sessions/{session}/stream"),
         cancel: Some("/workspaces/{ws}/sessions/{session}/cancel"),
-        folds_history: false,
         turn_body: |ask, body| {
             body.str("text", ask.prompt).opt_str("client_id", ask.client_id);
         },
@@ -63,7 +61,7 @@ pub(super) static SPEC: Spec = Spec {
             let turn_id = turn_id.and_then(|id| id.str()).map(|id| id.into_owned());
             Some(Answer::Started { turn_id })
         },
-        refusal: |_| None,
+        ..ClientSpec::new("/workspaces/{ws}/sessions/{session}/turns")
     },
     json_answer: None,
     disconnect: Disconnect::Detach,

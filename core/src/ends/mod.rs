@@ -4,8 +4,11 @@
 
 mod entry;
 mod host;
+mod outlet;
 mod turn;
+mod turn_ask;
 
 pub use entry::Entry;
 pub use host::{Host, HostOptions, OpSink};
+pub use outlet::{Outlet, OutletOptions};
 pub use turn::{Turn, TurnOptions};

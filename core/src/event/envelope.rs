@@ -148,6 +148,7 @@ impl<'de> Deserialize<'de> for Envelope<'_> {
 
 impl<'a> Envelope<'a> {
     /// An envelope that says nothing but its event, on the channel of a turn.
+    #[inline]
     #[must_use]
     pub fn new(event: impl Into<Event<'a>>) -> Self {
         Self {

@@ -67,6 +67,7 @@ macro_rules! payloads {
         impl<'a> $name<'a> {
             /// A payload with its required fields; set the others on the value.
             #[allow(clippy::too_many_arguments, reason = "the required fields of the vocabulary")]
+            #[inline]
             #[must_use]
             pub fn new($($req: impl Into<$req_ty>),*) -> Self {
                 Self { $($req: $req.into(),)* ..Self::default() }
@@ -138,6 +139,7 @@ macro_rules! events {
         }
 
         $(impl<'a> From<$payload<'a>> for Event<'a> {
+            #[inline]
             fn from(payload: $payload<'a>) -> Self {
                 Self::$variant(payload)
             }

@@ -91,6 +91,7 @@ impl Fold {
     }
 
     /// Whether the event's number is new in its epoch.
+    #[inline]
     fn note_seq(&mut self, env: &Envelope<'_>) -> bool {
         let Some(seq) = env.seq else { return true };
         let epoch = env.epoch.as_deref();
@@ -113,6 +114,7 @@ impl Fold {
     }
 
     /// Whether the event is of the session shown, or of a subagent's row.
+    #[inline]
     fn is_of_session(&mut self, env: &Envelope<'_>) -> bool {
         let named = match &env.event {
             Event::TurnStarted(start) => env.session_id.as_deref().or(start.session_id.as_deref()),
@@ -141,6 +143,7 @@ impl Fold {
     }
 
     /// Whether the second channel only repeats what the turn's own says.
+    #[inline]
     fn is_muted(&mut self, env: &Envelope<'_>) -> bool {
         let own = self.live.turn.as_ref().is_some_and(|turn| turn.own && !turn.foreign);
         let muted = self.rules.side_channel == SideChannel::MutedWhileBusy
@@ -152,6 +155,7 @@ impl Fold {
 
     /// The event's stamp where it can be Unix milliseconds, else the time now. Never used for
     /// order.
+    #[inline]
     fn stamp(&mut self, env: &Envelope<'_>, at_ms: u64) -> u64 {
         match env.ts_ms {
             None => at_ms,
@@ -169,6 +173,7 @@ impl Fold {
 
     /// Whether the event may have its effect: it opens the turn it belongs to, and is late if
     /// that turn has ended.
+    #[inline]
     fn admit(&mut self, env: &Envelope<'_>, scope: Scope) -> bool {
         let own = match &env.event {
             Event::TurnStarted(start) => start.turn_id.as_deref(),
@@ -218,6 +223,7 @@ impl Fold {
         user.is(client_id, text) || (text.is_none() && client_id.is_none())
     }
 
+    #[inline]
     fn admit_turn(&mut self, env: &Envelope<'_>, id: Option<&str>) -> bool {
         let Some(turn) = self.live.turn.as_ref() else {
             if self.live.ended && id.is_none() {

@@ -4,6 +4,7 @@
 //! Every change costs time in proportion to the item it concerns. The encoded body is made only
 //! when somebody asks for it.
 
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
@@ -292,7 +293,7 @@ impl Card {
         self.clamp();
     }
 
-    fn encoded_len(&self) -> usize {
+    pub(super) fn encoded_len(&self) -> usize {
         header_len(self.ok, self.fail, self.pending) + self.row_bytes
     }
 
@@ -365,8 +366,16 @@ fn interrupted_brief(name: &str) -> String {
 
 /// The brief of a call that ended (`agent` 5): at most 64 characters and `…`.
 pub(super) fn brief(name: &str, ok: bool, summary: &str) -> String {
-    let plain = summary.replacen("✓ ok", "ok", 1).replacen("✗ failed", "failed", 1);
-    let line = collapse(&plain.replace('→', "->"));
+    let mut line = Cow::Borrowed(summary);
+    for (mark, word) in [("✓ ok", "ok"), ("✗ failed", "failed")] {
+        if line.contains(mark) {
+            line = Cow::Owned(line.replacen(mark, word, 1));
+        }
+    }
+    if line.contains('→') {
+        line = Cow::Owned(line.replace('→', "->"));
+    }
+    let line = collapse(&line);
     if line.is_empty() {
         let word = if ok { "ok" } else { "failed" };
         return cut_brief(&collapse(&format!("{name} · {word}")));

@@ -14,7 +14,10 @@ const VERSION: &str = "1";
 
 /// Bytes that `text` takes when escaped. Linear in `text`.
 pub(super) fn escaped_len(text: &str) -> usize {
-    text.len() + text.bytes().filter(|b| matches!(b, b'\\' | b'\n' | b'\t')).count()
+    let is_escaped = |byte: &u8| u8::from(matches!(byte, b'\\' | b'\n' | b'\t'));
+    // As many at a time as one byte can count, which compilers make vector instructions of.
+    let more = |part: &[u8]| usize::from(part.iter().map(is_escaped).sum::<u8>());
+    text.len() + text.as_bytes().chunks(255).map(more).sum::<usize>()
 }
 
 /// The longest prefix whose escaped form has at most `max` bytes.
@@ -31,7 +34,7 @@ pub(super) fn head_escaped(text: &str, max: usize) -> &str {
 
 fn escape_into(text: &str, out: &mut String) {
     let mut rest = text;
-    while let Some(at) = rest.find(['\\', '\n', '\t']) {
+    while let Some(at) = memchr::memchr3(b'\\', b'\n', b'\t', rest.as_bytes()) {
         out.push_str(&rest[..at]);
         out.push_str(match rest.as_bytes()[at] {
             b'\\' => "\\\\",
@@ -82,7 +85,7 @@ pub(super) fn item_len(item: &Item, detail: usize) -> usize {
 }
 
 pub(super) fn encode(card: &Card) -> String {
-    let mut out = String::new();
+    let mut out = String::with_capacity(card.encoded_len());
     // Writing to a string cannot fail.
     let _ = write!(out, "{WORD}\t{VERSION}\t{}/{}/{}", card.ok(), card.fail(), card.pending());
     for item in card.items() {

@@ -53,6 +53,7 @@ pub(super) enum Name {
 }
 
 /// Splits a line into its field and the offset of the value.
+#[inline]
 pub(super) fn field(line: &[u8]) -> (Name, usize) {
     // The common line first; the rest of the function says the same at greater length.
     if line.starts_with(b"data: ") {

@@ -7,8 +7,7 @@ use alloc::vec::Vec;
 
 use memchr::memchr2;
 
-use super::json::write_u64;
-use super::json::{ObjectWriter, RawJson};
+use super::json::{ObjectWriter, RawJson, write_str, write_u64};
 use crate::error::{CallerError, Code};
 use crate::ids::{EventId, is_epoch};
 
@@ -156,6 +155,16 @@ impl<'o> FrameWriter<'o> {
         ObjectWriter::begin(self.out)
     }
 
+    /// A frame that is `head`, `text` as a JSON string, and the closing bracket: the short way of
+    /// frames that come by the thousand. `head` is the start of an object up to a colon.
+    #[inline(always)]
+    pub(crate) fn text_object(&mut self, head: &'static str, text: &str) {
+        self.begin(None);
+        self.out.extend_from_slice(head.as_bytes());
+        write_str(text, self.out);
+        self.out.push(b'}');
+    }
+
     /// A frame whose JSON is there already.
     pub fn raw(&mut self, event: Option<&'static str>, json: &RawJson<'_>) {
         self.begin(event);
@@ -164,6 +173,7 @@ impl<'o> FrameWriter<'o> {
 
     /// Ends the last frame, which gets the id; without a frame nothing is written. An id whose epoch
     /// is none ([`is_epoch`]) is left out, and so is any in newline-delimited JSON.
+    #[inline]
     pub fn finish(self, id: Option<EventId<'_>>) {
         let Some(id) = id.filter(|id| id.epoch.is_none_or(is_epoch)) else { return };
         if self.open && self.framing == Framing::Sse {

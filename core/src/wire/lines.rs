@@ -69,9 +69,16 @@ impl Carry {
     }
 
     /// Empties the buffer after an event.
+    #[inline]
     pub(super) fn clear(&mut self) {
         self.need = (self.need / 2).max(self.bytes.len());
         self.bytes.clear();
+        if self.bytes.capacity() > 2 * CARRY_KEEP_BYTES {
+            self.give_back();
+        }
+    }
+
+    fn give_back(&mut self) {
         let keep = self.need.saturating_mul(2).max(CARRY_KEEP_BYTES);
         if self.bytes.capacity() > keep.saturating_mul(2) {
             self.bytes.shrink_to(keep);

@@ -122,8 +122,11 @@ impl SseDecoder {
             return Step::Finished;
         }
         self.release();
+        if let Some((at, data)) = self.one_line_block(input) {
+            return Step::Frame(self.plain_frame(at, data));
+        }
         let whole: &'i [u8] = input;
-        match self.one_line_block(input).or_else(|| self.scan(input)) {
+        match self.scan(input) {
             Some(found) => Step::Frame(self.frame(found, whole)),
             None => Step::NeedMore,
         }
@@ -224,24 +227,33 @@ impl SseDecoder {
     /// The commonest block, one data line and a blank one, without the state that others need. It
     /// leaves everything else, and everything in doubt, to `scan`.
     #[inline]
-    fn one_line_block(&mut self, input: &mut &[u8]) -> Option<Found> {
+    fn one_line_block<'i>(&mut self, input: &mut &'i [u8]) -> Option<(u64, &'i [u8])> {
         let idle = self.block.at.is_none() && self.skip.is_none() && !self.after_cr;
-        if !(idle && self.mark.is_done() && input.first() == Some(&b'd')) {
+        if !(idle && self.mark.is_done()) {
             return None;
         }
-        let end =
-            memchr2(b'\r', b'\n', input).filter(|end| *end <= self.options.max_event_bytes)?;
-        let (line, rest) = input.split_at(end);
+        let line = input.strip_prefix(b"data: ")?;
+        let end = memchr2(b'\r', b'\n', line)?;
+        let (data, rest) = line.split_at(end);
         let rest = rest.strip_prefix(b"\n\n")?;
-        let (Name::Data, value) = field(line) else { return None };
+        let taken = input.len() - rest.len();
+        if taken > self.options.max_event_bytes {
+            return None;
+        }
         let at = self.at;
         *input = rest;
-        self.at += end as u64 + 2;
-        Some(Found {
-            at,
-            block: Block { data: Data::Input(value..end), ..Block::default() },
-            terminated: true,
-        })
+        self.at += taken as u64;
+        Some((at, data))
+    }
+
+    /// The frame of a block that is its data.
+    #[inline]
+    fn plain_frame<'s>(&'s mut self, at: u64, data: &'s [u8]) -> Frame<'s> {
+        let (data, bad) = text(data);
+        if bad {
+            self.diagnostics.push(Code::InvalidUtf8, at);
+        }
+        Frame { event: "message", data, id: &self.last_id, at, terminated: true }
     }
 
     /// Goes on line by line, up to the end of a block that has data.
@@ -476,6 +488,7 @@ impl SseDecoder {
     }
 
     /// Lets go of what the frame before this call lent.
+    #[inline]
     fn release(&mut self) {
         if self.block.at.is_none() {
             self.carry.clear();

@@ -2,6 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 mod dialect_laws;
+mod dialect_turns;
 mod dialect_vectors;
 mod ends_host;
 mod ends_support;
@@ -11,7 +12,13 @@ mod host_laws;
 mod host_reference;
 mod host_vectors;
 mod link;
+mod log;
+mod session;
+mod session_laws;
+mod requests;
+mod turn_calls;
 mod turn_checker;
+mod turn_continuation;
 mod turn_emitter;
 mod turn_laws;
 mod turn_text;

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::words::{WORDS_BEFORE_BLOCKS, any_may_escape, may_escape, may_escape_in};
+use super::words::{WORDS_BEFORE_BLOCKS, any_may_escape, may_escape_in, short_word};
 
 const HEX: &[u8; 16] = b"0123456789abcdef";
 
@@ -75,7 +75,8 @@ impl Escape {
 pub(super) fn write_escaped(text: &str, out: &mut Vec<u8>) {
     // A vector of one's own: its length stays in a register from piece to piece.
     let mut own = core::mem::take(out);
-    own.reserve(text.len());
+    // With room for the whole words in which it is written.
+    own.reserve(text.len() + 8);
     let mut rest = text.as_bytes();
     loop {
         rest = write_plain(rest, &mut own);
@@ -120,8 +121,10 @@ fn write_plain<'t>(mut rest: &'t [u8], out: &mut Vec<u8>) -> &'t [u8] {
             }
         }
     }
-    let n = rest.iter().position(|byte| may_escape(*byte)).unwrap_or(rest.len());
-    out.extend_from_slice(&rest[..n]);
+    let word = short_word(rest);
+    let n = may_escape_in(&word).unwrap_or(word.len()).min(rest.len());
+    out.extend_from_slice(&word);
+    out.truncate(out.len() - (word.len() - n));
     &rest[n..]
 }
 

@@ -34,11 +34,12 @@ mod write;
 
 pub use escape::escaped_len;
 pub use raw::RawJson;
+pub(crate) use read::read_after;
 pub use read::{read_object, validate};
 pub use unescape::Halves;
 pub use value::{Elements, Fields, Kind, Value};
-pub(in crate::wire) use write::write_u64;
 pub use write::{ArrayWriter, ObjectWriter};
+pub(in crate::wire) use write::{write_str, write_u64};
 
 /// Why a text was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -21,7 +21,12 @@ pub struct Halves<'a> {
     pub lost: bool,
 }
 
-impl Halves<'_> {
+impl<'a> Halves<'a> {
+    /// A text with nothing cut.
+    pub(super) const fn plain(text: &'a str) -> Self {
+        Self { low: None, text: Cow::Borrowed(text), high: None, lost: false }
+    }
+
     /// The character that two halves make.
     ///
     /// ```
@@ -51,17 +56,36 @@ pub(super) fn unescape(inner: &str) -> Cow<'_, str> {
 
 /// The text of `inner`, a valid string without its quotes, with halves at its ends apart.
 pub(super) fn halves(inner: &str) -> Halves<'_> {
-    let mut found = Halves { low: None, text: Cow::Borrowed(inner), high: None, lost: false };
-    let Some(first) = memchr::memchr(b'\\', inner.as_bytes()) else {
-        return found;
-    };
     let mut out = String::with_capacity(inner.len());
-    let (plain, mut rest) = inner.split_at(first);
-    out.push_str(plain);
+    let Ends { low, high, lost } = halves_into(inner, &mut out);
+    Halves { low, text: Cow::Owned(out), high, lost }
+}
+
+/// What [`halves_into`] found besides text.
+pub(super) struct Ends {
+    pub(super) low: Option<u16>,
+    pub(super) high: Option<u16>,
+    pub(super) lost: bool,
+}
+
+/// [`halves`], with the text at the end of `out`, which is empty. Linear.
+pub(super) fn halves_into(inner: &str, out: &mut String) -> Ends {
+    let mut found = Ends { low: None, high: None, lost: false };
+    out.reserve(inner.len());
     // The first half of a pair whose second half may come next.
     let mut high = None;
-    while !rest.is_empty() {
-        let (unit, after) = escape(rest);
+    let mut rest = inner;
+    while let Some((plain, escaped)) = split_at_escape(rest) {
+        if !plain.is_empty() {
+            if high.take().is_some() {
+                out.push(char::REPLACEMENT_CHARACTER);
+                found.lost = true;
+            }
+            out.push_str(plain);
+        }
+        let (unit, after) = escape(escaped);
+        let is_first = escaped.len() == inner.len();
+        rest = after;
         let char = match (high.take(), unit) {
             (Some(high), unit) => match Halves::join(high, unit) {
                 Some(char) => Some(char),
@@ -76,24 +100,30 @@ pub(super) fn halves(inner: &str) -> Halves<'_> {
         match char {
             Some(char) => out.push(char),
             None if unit < 0xDC00 => high = Some(unit),
-            None if rest.len() == inner.len() => found.low = Some(unit),
+            None if is_first => found.low = Some(unit),
             None => {
                 out.push(char::REPLACEMENT_CHARACTER);
                 found.lost = true;
             }
         }
-        let stop = memchr::memchr(b'\\', after.as_bytes()).unwrap_or(after.len());
-        let (plain, next) = after.split_at(stop);
-        if !plain.is_empty() && high.take().is_some() {
-            out.push(char::REPLACEMENT_CHARACTER);
-            found.lost = true;
-        }
-        out.push_str(plain);
-        rest = next;
     }
-    found.text = Cow::Owned(out);
+    if !rest.is_empty() && high.take().is_some() {
+        out.push(char::REPLACEMENT_CHARACTER);
+        found.lost = true;
+    }
+    out.push_str(rest);
     found.high = high;
     found
+}
+
+/// What is before the next backslash of `text`, and the rest; `None` if there is none.
+#[inline]
+fn split_at_escape(text: &str) -> Option<(&str, &str)> {
+    let at = match text.as_bytes().first()? {
+        b'\\' => 0,
+        _ => memchr::memchr(b'\\', text.as_bytes())?,
+    };
+    text.split_at_checked(at)
 }
 
 /// The UTF-16 unit of the escape that `text` begins with, and what is behind it.

@@ -1,10 +1,11 @@
 //! One value of a text that has been checked, read on demand.
 
 use alloc::borrow::Cow;
+use alloc::string::String;
 
 use super::JsonError;
 use super::scan::Scanner;
-use super::unescape::{Halves, halves, unescape};
+use super::unescape::{Halves, halves, halves_into, unescape};
 
 /// What a value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -64,6 +65,14 @@ impl<'a> Value<'a> {
         Ok(Self { raw: &scan.text[start..scan.at], kind, escaped })
     }
 
+    /// The string at the scanner's place, if there is one.
+    #[inline(always)]
+    pub(super) fn scan_str(scan: &mut Scanner<'a>) -> Option<Self> {
+        let start = scan.at;
+        let escaped = scan.string().ok()?;
+        Some(Self { raw: scan.text.get(start..scan.at)?, kind: Kind::Str, escaped })
+    }
+
     /// What it is.
     #[must_use]
     pub const fn kind(&self) -> Kind {
@@ -86,7 +95,23 @@ impl<'a> Value<'a> {
     /// The text of a string, with a half of a surrogate pair at either end given apart.
     #[must_use]
     pub fn str_halves(&self) -> Option<Halves<'a>> {
-        self.inner().map(halves)
+        let inner = self.inner()?;
+        Some(if self.escaped { halves(inner) } else { Halves::plain(inner) })
+    }
+
+    /// The text of a string without escapes, in which there are no halves either.
+    #[inline]
+    pub(crate) fn plain_str(&self) -> Option<&'a str> {
+        if self.escaped { None } else { self.inner() }
+    }
+
+    /// As [`Value::str_halves`], with the text in `scratch`, whose room is reused; gives the halves
+    /// at the ends, and nothing for a value that is no string.
+    pub(crate) fn unescape_into(&self, scratch: &mut String) -> Option<(Option<u16>, Option<u16>)> {
+        let inner = self.inner()?;
+        scratch.clear();
+        let ends = halves_into(inner, scratch);
+        Some((ends.low, ends.high))
     }
 
     /// A whole number from 0 to 2^64 - 1, also one that is written as `3.0` or `3e2`, if that form
@@ -134,6 +159,7 @@ impl<'a> Value<'a> {
         Fields(Items::new(if self.kind == Kind::Object { self.raw } else { "" }))
     }
 
+    #[inline]
     fn inner(&self) -> Option<&'a str> {
         if self.kind == Kind::Str { self.raw.get(1..self.raw.len() - 1) } else { None }
     }

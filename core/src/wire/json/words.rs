@@ -50,6 +50,20 @@ pub(super) fn any_may_escape(block: &[u8; 32]) -> bool {
     block.iter().fold(false, |found, byte| found | may_escape(*byte))
 }
 
+/// Fewer than eight bytes as a word, with zeros behind them; of more, no use is made. The loads
+/// overlap where they must, which is cheaper than a loop.
+#[inline(always)]
+pub(super) fn short_word(bytes: &[u8]) -> [u8; 8] {
+    let word = match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        (Some(low), Some(high)) => {
+            let [low, high] = [low, high].map(|half| u64::from(u32::from_le_bytes(*half)));
+            low | (high << (8 * ((bytes.len() - 4) & 3)))
+        }
+        _ => bytes.iter().rev().fold(0, |word, byte| (word << 8) | u64::from(*byte)),
+    };
+    word.to_le_bytes()
+}
+
 /// Words that are looked at one by one before larger steps begin: short texts end within them.
 pub(super) const WORDS_BEFORE_BLOCKS: usize = 3;
 

@@ -229,8 +229,9 @@ impl Drop for ArrayWriter<'_> {
     }
 }
 
+/// Appends `value` as a JSON string.
 #[inline]
-fn write_str(value: &str, out: &mut Vec<u8>) {
+pub(in crate::wire) fn write_str(value: &str, out: &mut Vec<u8>) {
     out.reserve(value.len() + 2);
     out.push(b'"');
     write_escaped(value, out);

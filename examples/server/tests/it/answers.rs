@@ -146,3 +146,20 @@ fn the_default_folder_is_the_environments_where_it_is_valid() {
         assert_eq!(server.ask("pwd").json()["cwd"], cwd);
     }
 }
+
+#[test]
+fn the_log_tells_what_happens_and_no_prompt_or_secret() {
+    let server = Server::start(&["--token", "hunter2"]);
+    let request = Request::prompt("say password123, then read private.txt").stream();
+    server.send(&request.header("Authorization", "Bearer hunter2"));
+    crate::server::eventually("the end is logged", || server.log().contains("turn ended"));
+    let log = server.log();
+    for line in ["turn started", "tool started tool=\"read_file\"", "outcome=\"finished\""] {
+        assert!(log.contains(line), "{line}: {log}");
+    }
+    for private in ["password123", "private.txt", "hunter2"] {
+        assert!(!log.contains(private), "{private}: {log}");
+    }
+    let ids: Vec<_> = log.lines().filter_map(|line| line.split_once("id=\"t_")).collect();
+    assert!(ids.len() >= 4 && ids.iter().all(|(_, id)| *id == ids[0].1), "{log}");
+}

@@ -99,11 +99,12 @@ fn nothing_outside_is_written() {
 #[test]
 fn a_search_follows_no_link() {
     let server = trapped();
-    let response = server.send(&Request::prompt("find secret").stream());
-    let events = response.events();
-    let result = of(&events, "tool_result").next().unwrap();
-    assert_eq!(result["ok"], true);
-    assert!(result["summary"].as_str().unwrap().contains("0 matches"), "{result}");
+    for (word, matches) in [("secret", 0), ("inside", 1)] {
+        let events = server.events(&format!("find {word}"));
+        let result = of(&events, "tool_result").next().unwrap();
+        let summary = result["summary"].as_str().unwrap();
+        assert!(summary.contains(&format!("find {word}: {matches} matches")), "{summary}");
+    }
 }
 
 #[test]

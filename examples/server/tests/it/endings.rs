@@ -33,6 +33,13 @@ fn gone(server: &Server, pids: &[String; 2]) {
     assert!(!server.workspace().join("finished").exists());
 }
 
+/// The turn was ended for want of a reader, and its tool with it: neither came to its own end.
+fn hung_up(server: &Server) {
+    eventually("the turn is ended", || server.log().contains("turn ended"));
+    let log = server.log();
+    assert!(log.contains("outcome=\"hung up\"") && !log.contains("tool ended"), "{log}");
+}
+
 #[test]
 fn a_hang_up_ends_the_running_tool_of_a_stream() {
     let server = Server::start(&["--allow-exec", "--max-turns", "1"]);
@@ -40,6 +47,7 @@ fn a_hang_up_ends_the_running_tool_of_a_stream() {
     connection.read_until("tool_start");
     drop(connection);
     gone(&server, &pids);
+    hung_up(&server);
     eventually("the place is free", || server.ask("say hi").status == 200);
 }
 
@@ -49,6 +57,7 @@ fn a_hang_up_ends_the_running_tool_of_a_json_answer() {
     let (connection, pids) = running(&server, &Request::prompt(LONG));
     drop(connection);
     gone(&server, &pids);
+    hung_up(&server);
     eventually("the place is free", || server.ask("say hi").status == 200);
 }
 
@@ -59,6 +68,7 @@ fn a_hang_up_ends_a_turn_that_waits_for_its_reader() {
     connection.read_until("text_delta");
     assert_eq!(server.ask("say hi").status, 429, "it runs while nobody reads");
     drop(connection);
+    hung_up(&server);
     eventually("the place is free", || server.ask("say hi").status == 200);
 }
 

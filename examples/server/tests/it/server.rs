@@ -36,7 +36,7 @@ impl Server {
             .args(flags)
             .envs(env.iter().copied())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(fs::File::create(dir.path().join("log")).unwrap())
             .spawn()
             .unwrap();
         let mut line = String::new();
@@ -52,6 +52,11 @@ impl Server {
     /// A folder beside the workspace.
     pub fn outside(&self) -> &Path {
         self.dir.path()
+    }
+
+    /// What the server wrote to standard error so far.
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.dir.path().join("log")).unwrap()
     }
 
     pub fn write(&self, name: &str, text: &str) {
