@@ -9,6 +9,7 @@
 
 mod app;
 mod http;
+mod page;
 mod turn;
 
 pub mod config;
