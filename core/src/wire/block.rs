@@ -4,6 +4,9 @@ use core::ops::Range;
 
 use crate::limits::EVENT_MAX_BYTES;
 
+/// What ends a block whose last line it ends too.
+pub(super) const BLOCK_END: &[u8] = b"\n\n";
+
 /// How an [`SseDecoder`](super::SseDecoder) reads.
 #[derive(Clone, Debug)]
 #[non_exhaustive]

@@ -9,14 +9,11 @@ use core::ops::Range;
 
 use memchr::memchr2;
 
-use super::block::{Block, Data, Found, Name, Skip, SseOptions, digits, field};
+use super::block::{BLOCK_END, Block, Data, Found, Name, Skip, SseOptions, digits, field};
 use super::lines::{Carry, Clean, Mark, bound, text};
 use super::{Frame, Step};
 use crate::error::{CallerError, Code, Diagnostics};
 use crate::limits::CARRY_KEEP_BYTES;
-
-/// What ends a block whose last line it ends too.
-const BLOCK_END: &[u8] = b"\n\n";
 
 /// Bytes of an event stream in, frames out.
 ///
