@@ -67,6 +67,8 @@ impl Queue {
     pub(super) fn touch(&mut self, row: u64, mark: &mut Mark) {
         if !mark.pushed && !mark.queued && !self.window {
             mark.queued = true;
+            // With room made first, the entry is written where it stays.
+            self.list.reserve(1);
             self.list.push(Pending::Touch(row));
         }
     }

@@ -58,13 +58,13 @@ pub(super) struct Carry {
 }
 
 impl Carry {
-    /// Appends `more`; capacity doubles while it is small, then grows by an eighth, so that one
+    /// Appends `more`; capacity doubles while it is small, then grows by a quarter, so that one
     /// large event does not take twice its size; not past `max`.
     pub(super) fn push(&mut self, more: &[u8], max: usize) {
         let len = self.bytes.len().saturating_add(more.len());
         if len > self.bytes.capacity() {
             let held = self.bytes.capacity();
-            let step = if held < CARRY_KEEP_BYTES { held } else { held / 8 };
+            let step = if held < CARRY_KEEP_BYTES { held } else { held / 4 };
             let room = held.saturating_add(step).min(max).max(len);
             self.bytes.reserve_exact(room - self.bytes.len());
         }

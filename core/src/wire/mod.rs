@@ -33,9 +33,10 @@ mod sse;
 
 pub(crate) use lines::Clean;
 
+pub use block::SseOptions;
 pub use encode::{FieldValue, FrameWriter, Framing};
 pub use ndjson::{NdjsonDecoder, NdjsonOptions};
-pub use sse::{SseDecoder, SseOptions};
+pub use sse::SseDecoder;
 
 /// What a decoder has to say.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,32 +9,11 @@ use core::ops::Range;
 
 use memchr::memchr2;
 
-use super::block::{Block, Data, Found, Name, Skip, digits, field};
+use super::block::{BLOCK_END, Block, Data, Found, Name, Skip, SseOptions, digits, field};
 use super::lines::{Carry, Clean, Mark, bound, text};
 use super::{Frame, Step};
 use crate::error::{CallerError, Code, Diagnostics};
-use crate::limits::{CARRY_KEEP_BYTES, EVENT_MAX_BYTES};
-
-/// What ends a block whose last line it ends too.
-const BLOCK_END: &[u8] = b"\n\n";
-
-/// How an [`SseDecoder`] reads.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct SseOptions {
-    /// The most that one event may make the decoder hold, in bytes: its data, its name, its id and
-    /// the line being read. An event over it is skipped.
-    pub max_event_bytes: usize,
-    /// Whether what is left at the end counts as one more event (`agent` 1, *Client parser*). The
-    /// standard says no.
-    pub lenient_eof: bool,
-}
-
-impl Default for SseOptions {
-    fn default() -> Self {
-        Self { max_event_bytes: EVENT_MAX_BYTES, lenient_eof: false }
-    }
-}
+use crate::limits::CARRY_KEEP_BYTES;
 
 /// Bytes of an event stream in, frames out.
 ///
