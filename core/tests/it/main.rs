@@ -4,6 +4,7 @@
 mod dialect_laws;
 mod dialect_vectors;
 mod ends_host;
+mod ends_run;
 mod ends_support;
 mod ends_turn;
 mod host_card;
@@ -11,6 +12,7 @@ mod host_laws;
 mod host_reference;
 mod host_vectors;
 mod link;
+mod requests_run;
 mod turn_checker;
 mod turn_emitter;
 mod turn_laws;
