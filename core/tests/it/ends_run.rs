@@ -78,6 +78,22 @@ fn the_json_result_has_the_messages_and_what_it_cost() {
 }
 
 #[test]
+fn a_step_that_only_calls_has_a_message_of_its_own() {
+    let (mut t, mut out) = (turn(Dialect::RUN), Vec::new());
+    t.text(NOW, "I look.", &mut out).unwrap();
+    t.tool_start(NOW, ToolStart::new("ls"), &mut out).unwrap();
+    t.step(NOW, &mut out).unwrap();
+    t.tool_start(NOW, ToolStart::new("pwd"), &mut out).unwrap();
+    t.finish(NOW, Finish::default(), &mut out).unwrap();
+    let call = |name: &str| json!({"type": "tool_use", "id": "", "name": name, "input": {}});
+    let messages = json!([
+        {"role": "assistant", "content": [{"type": "text", "text": "I look."}, call("ls")]},
+        {"role": "assistant", "content": [call("pwd")]},
+    ]);
+    assert_eq!(answer(&t).1["messages"], messages);
+}
+
+#[test]
 fn the_json_result_of_each_ending() {
     let ended = |end: &dyn Fn(&mut Turn, &mut Vec<u8>)| {
         let (mut t, mut out) = (turn(Dialect::RUN), Vec::new());
