@@ -13,7 +13,7 @@ use super::{Carriage, ChannelSpec, Decode, Disconnect, Encode, Spec, Stamp, Writ
 use crate::error::{Code, Diagnostics};
 use crate::event::{
     Authoritative, Cancelled, Channel, Done, DoneStatus, Envelope, Eof, Error, Event, EventKind,
-    Message, Orphan, OutputStream, Pairing, Role, Rules, Severities, Severity, SideChannel, Str,
+    Message, OnResync, Orphan, OutputStream, Pairing, Role, Rules, Severities, Severity, SideChannel, Str,
     TextDelta, ToolOutput, ToolResult, ToolStart, ToolUse, TurnStarted, Unknown,
 };
 use crate::ids::EventId;
@@ -28,6 +28,7 @@ const RULES: Rules = Rules {
     eof_turn: Eof::Lost,
     eof_events: Eof::NotATurn,
     side_channel: SideChannel::None,
+    resync: OnResync::Rebuild,
     question_outlives_turn: false,
     keep_pending_on_end: false,
     makes_call_ids: true,
