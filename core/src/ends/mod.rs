@@ -4,6 +4,7 @@
 
 mod entry;
 mod host;
+mod transcript;
 mod turn;
 
 pub use entry::Entry;

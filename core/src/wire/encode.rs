@@ -150,7 +150,7 @@ impl<'o> FrameWriter<'o> {
     /// Begins a frame, which ends the one before, and its object. `event` names it in an event
     /// stream (line ends and NUL in it are left out); the other framing has no names.
     #[inline]
-    pub fn object(&mut self, event: Option<&'static str>) -> ObjectWriter<'_> {
+    pub fn object(&mut self, event: Option<&str>) -> ObjectWriter<'_> {
         self.begin(event);
         ObjectWriter::begin(self.out)
     }
@@ -166,7 +166,7 @@ impl<'o> FrameWriter<'o> {
     }
 
     /// A frame whose JSON is there already.
-    pub fn raw(&mut self, event: Option<&'static str>, json: &RawJson<'_>) {
+    pub fn raw(&mut self, event: Option<&str>, json: &RawJson<'_>) {
         self.begin(event);
         self.out.extend_from_slice(json.as_str().as_bytes());
     }
@@ -187,7 +187,7 @@ impl<'o> FrameWriter<'o> {
     }
 
     #[inline]
-    fn begin(&mut self, event: Option<&'static str>) {
+    fn begin(&mut self, event: Option<&str>) {
         self.end_frame();
         self.open = true;
         if self.framing == Framing::Sse {

@@ -1,4 +1,4 @@
-//! The vectors of the dialects: `agent.json`, `workspace.json`.
+//! The vectors of the dialects: `agent.json`, `run.json`, `workspace.json`.
 
 use serde_json::{Value as Json, json};
 use turnwire::dialect::{Decoder, Dialect, Encoder, Stamp};
@@ -9,6 +9,11 @@ use crate::vectors::{bytes, load};
 #[test]
 fn agent() {
     run(include_str!("../vectors/agent.json"));
+}
+
+#[test]
+fn run_events() {
+    run(include_str!("../vectors/run.json"));
 }
 
 #[test]

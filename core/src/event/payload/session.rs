@@ -75,6 +75,8 @@ payloads! {
         ;
         /// More, for people.
         detail: Option<Str<'a>>,
+        /// Rounds that it took so far (`run`, goals).
+        turns: Option<u64>,
     }
 
     /// History is being folded.
