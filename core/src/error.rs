@@ -120,6 +120,8 @@ codes! {
     TooManyWaiting "too_many_waiting" Limit "too many entries wait for the store",
     TooManyOpen "too_many_open" Limit "too many calls are open at once",
     DoneTextLeftOut "done_text_left_out" Limit "the final text is over the bound and was left out",
+    DoneTraceCut "done_trace_cut" Limit "the tool trace of the end is over the bound and was cut",
+    SettledUnread "settled_unread" Limit "nobody asked for what was settled, and the oldest was forgotten",
     NestedTooDeep "nested_too_deep" Limit "a JSON value is nested too deep",
 }
 

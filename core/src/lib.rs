@@ -118,6 +118,7 @@ pub mod limits;
 pub mod link;
 pub mod log;
 pub mod request;
+pub mod session;
 pub mod text;
 pub mod time;
 pub mod turn;

@@ -22,6 +22,46 @@ pub const CARRY_KEEP_BYTES: usize = 64 << 10;
 /// frame outgrows a decoder (design, Endings).
 pub const DONE_TEXT_MAX_ESCAPED_BYTES: usize = 8 << 20;
 
+/// Escaped text of one `message`: what was streamed past it is covered by another, so that the
+/// frame of one fits a decoder with room to spare.
+pub const MESSAGE_MAX_ESCAPED_BYTES: usize = 4 << 20;
+
+/// Escaped text of one delta or piece of live output; a longer one is given in several.
+pub const DELTA_MAX_ESCAPED_BYTES: usize = 1 << 20;
+
+/// Escaped bytes of a tool's whole output in its result. What a model reads is a tenth of it, and
+/// a card shows [`CARD_DETAIL_BUDGET_BYTES`]; past it head and tail stay (fault 15).
+pub const TOOL_OUTPUT_MAX_ESCAPED_BYTES: usize = 1 << 20;
+
+/// Bytes of an event's JSON that a caller gives whole: arguments, a plan, a list. A dialect's
+/// frame of it takes at most twice as much, since U+2028 alone doubles.
+pub const EVENT_GIVEN_MAX_BYTES: usize = 4 << 20;
+
+/// Escaped bytes of the tool trace in `done`: some ten thousand tools.
+pub const DONE_TRACE_MAX_ESCAPED_BYTES: usize = 2 << 20;
+
+/// Bytes of one name, id or word. Some providers hide state in ids of kilobytes.
+pub const NAME_MAX_BYTES: usize = 65_536;
+
+/// Bytes of a usage object: some dozen numbers by name.
+pub const USAGE_MAX_BYTES: usize = 65_536;
+
+/// Numbers by name that the sum of a turn's usage keeps, for providers that name them anew in
+/// every step.
+pub const USAGE_FIELDS_MAX: usize = 256;
+
+/// Characters of what an error or a cancel says; a host shows [`TURN_END_DETAIL_MAX_CHARS`].
+pub const ENDING_TEXT_MAX_CHARS: usize = 100_000;
+
+/// How long a question waits for its answer unless its asker says otherwise, in milliseconds
+/// (`chat` 4).
+pub const QUESTION_TIMEOUT_MS: u64 = 60_000;
+
+/// Settled questions, approvals and plans that wait to be asked for. The end of a turn can settle
+/// as many as may be open of the first two, and the plan; a reader who asks after every call never
+/// meets the bound.
+pub const SETTLED_UNREAD_MAX: usize = 2 * OPEN_CALLS_MAX + 1;
+
 /// Undrained diagnostics that one machine keeps; what comes after is counted (design, rule 8).
 pub const DIAGNOSTICS_MAX: usize = 64;
 
@@ -188,3 +228,7 @@ pub const DIALOG_TIMEOUT_MS: u64 = 60_000;
 /// Tool parts that the final message of `chat` repeats, in bytes; past it the message is left empty
 /// and readers keep what they gathered. With the longest text they fit into one frame.
 pub const DONE_PARTS_MAX_BYTES: usize = 4 << 20;
+
+/// Encoded frames that are shared by the readers of a dialect: those near the head, where readers
+/// are. One further behind encodes for itself until it has caught up.
+pub const FANOUT_KEPT_FRAMES: usize = 1024;

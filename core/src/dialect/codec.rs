@@ -20,6 +20,7 @@ pub struct Encoder {
     framing: Framing,
     numbers: bool,
     open_turn: bool,
+    transient: bool,
     losses: Vec<(EventKind, u64)>,
 }
 
@@ -36,6 +37,7 @@ impl Encoder {
             framing: spec.framing,
             numbers: dialect.0.numbers_events,
             open_turn: false,
+            transient: false,
             losses: Vec::new(),
         })
     }
@@ -52,6 +54,7 @@ impl Encoder {
             _ => None,
         };
         frames.finish(id);
+        self.transient = written.transient;
         if event.kind().belongs_to_turn() {
             self.open_turn = !event.is_terminal();
         }
@@ -59,6 +62,13 @@ impl Encoder {
             self.lose(event.kind());
         }
         written.carriage
+    }
+
+    /// Whether the frames of the last event are live only: they have no id, and a replay leaves
+    /// them out.
+    #[must_use]
+    pub const fn wrote_transient(&self) -> bool {
+        self.transient
     }
 
     /// Whether each event carries its number in a stream without a log too.

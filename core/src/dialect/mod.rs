@@ -235,6 +235,12 @@ pub enum Carriage {
     Dropped,
 }
 
+/// Appends what a watched stream opens with: the delay for reconnecting, in milliseconds
+/// (`server`, Silence).
+pub fn open(retry_ms: u64, out: &mut alloc::vec::Vec<u8>) {
+    crate::wire::encode::encode_retry(retry_ms, out);
+}
+
 /// What the log or the caller says around an event that is encoded.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]

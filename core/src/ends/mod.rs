@@ -6,6 +6,7 @@ mod entry;
 mod host;
 mod transcript;
 mod turn;
+mod turn_ask;
 
 pub use entry::Entry;
 pub use host::{Host, HostOptions, OpSink};

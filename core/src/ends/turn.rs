@@ -13,7 +13,7 @@ use crate::ids::Seed;
 use crate::limits::KEEPALIVE_MS;
 use crate::request::{Headers, JSON_HEADERS};
 use crate::time::{Clock, Millis, TimeoutReason};
-use crate::turn::{Emitter, EmitterOptions, Ending, Failure, Finish, Sink, ToolOutcome};
+use crate::turn::{Emitter, EmitterOptions, Ending, Failure, Finish, Settled, Sink, ToolOutcome};
 
 /// What a [`Turn`] is made with.
 #[derive(Clone, Debug)]
@@ -57,7 +57,8 @@ impl Default for TurnOptions {
 /// | class | methods |
 /// |---|---|
 /// | what the backend's code says | [`start`](Self::start), [`step`](Self::step), [`text`](Self::text), [`tool_start`](Self::tool_start), …, [`emit`](Self::emit) |
-/// | how it ends | [`finish`](Self::finish), [`fail`](Self::fail), [`cancel`](Self::cancel) |
+/// | what waits for a person | [`ask`](Self::ask), [`answer`](Self::answer), [`require_approval`](Self::require_approval), …, [`settled`](Self::settled) |
+/// | how it ends | [`finish`](Self::finish), [`fail`](Self::fail), [`cancel`](Self::cancel), [`shutdown`](Self::shutdown) |
 /// | what happens to it | [`handle_timeout`](Self::handle_timeout) |
 /// | what it wants | [`poll_timeout`](Self::poll_timeout), [`poll_entry`](Self::poll_entry) |
 ///
@@ -284,7 +285,7 @@ impl Turn {
         event: &Event<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), CallerError> {
-        self.say(now, out, |emitter, sink| emitter.emit(event, sink))
+        self.say(now, out, |emitter, sink| emitter.emit(event, now, sink))
     }
 
     /// The turn is over. Without a text of its own: what was streamed.
@@ -324,9 +325,15 @@ impl Turn {
         self.say(now, out, |emitter, sink| emitter.cancel(by, sink))
     }
 
-    /// Time has passed: appends a keepalive if one is due. A spurious wake-up appends nothing.
+    /// Time has passed: settles the questions and approvals whose time is over, then appends a
+    /// keepalive if one is due. A spurious wake-up appends nothing.
     pub fn handle_timeout(&mut self, now: Millis, out: &mut Vec<u8>) {
-        if self.poll_timeout().is_some_and(|(at, _)| at <= now)
+        // Settling refuses nothing.
+        let _ = self.say(now, out, |emitter, sink| {
+            emitter.handle_timeout(now, sink);
+            Ok(())
+        });
+        if self.keepalive_at().is_some_and(|at| at <= now)
             && let Some(encoder) = &self.exit.encoder
         {
             encoder.keepalive(out);
@@ -334,13 +341,20 @@ impl Turn {
         }
     }
 
-    /// When to call [`handle_timeout`](Self::handle_timeout), and why. `None` after the end, and
-    /// for a turn that goes to a log.
+    /// When to call [`handle_timeout`](Self::handle_timeout), and why: the earlier of the next
+    /// expiry and the next keepalive. `None` after the end; a turn that goes to a log has no
+    /// keepalive.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<(Millis, TimeoutReason)> {
+        let keepalive = self.keepalive_at().map(|at| (at, TimeoutReason::Keepalive));
+        let expiry = self.emitter.poll_timeout();
+        expiry.into_iter().chain(keepalive).min_by_key(|(at, _)| *at)
+    }
+
+    fn keepalive_at(&self) -> Option<Millis> {
         let exit = &self.exit;
         let alive = exit.encoder.is_some() && exit.keepalive_ms > 0 && !self.is_finished();
-        alive.then(|| (exit.last_byte + exit.keepalive_ms, TimeoutReason::Keepalive))
+        alive.then(|| exit.last_byte + exit.keepalive_ms)
     }
 
     /// The next entry for the log, of a turn made without a dialect.
@@ -417,7 +431,11 @@ impl Turn {
         self.emitter.diagnostics()
     }
 
-    fn say(
+    pub(super) fn take_settled(&mut self) -> Vec<Settled> {
+        self.emitter.settled()
+    }
+
+    pub(super) fn say(
         &mut self,
         now: Millis,
         out: &mut Vec<u8>,

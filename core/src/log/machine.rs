@@ -415,6 +415,19 @@ impl<T: Weigh> Log<T> {
         self.readers.iter().filter(move |(_, reader)| some(reader)).map(|(id, _)| *id)
     }
 
+    /// An entry that is kept, stored or not.
+    #[must_use]
+    pub fn entry(&self, seq: u64) -> Option<&T> {
+        self.ring.get(seq)
+    }
+
+    /// The number from which the newest turn is kept: its anchor, or the oldest entry if that is
+    /// newer.
+    #[must_use]
+    pub fn newest_turn(&self) -> u64 {
+        self.ring.anchor_before(self.head()).max(self.ring.oldest())
+    }
+
     /// How many readers there are.
     #[must_use]
     pub fn readers(&self) -> usize {

@@ -22,6 +22,12 @@ impl Weigh for alloc::string::String {
     }
 }
 
+impl Weigh for [u8] {
+    fn weight(&self) -> usize {
+        self.len()
+    }
+}
+
 impl<T: Weigh + ?Sized> Weigh for alloc::sync::Arc<T> {
     fn weight(&self) -> usize {
         (**self).weight()

@@ -4,6 +4,7 @@ use alloc::borrow::Cow;
 
 use super::emitter::{Emitter, Sink, named};
 use super::ending::{Failure, Finish};
+use super::fit::fits;
 use super::order::{Irregular, Order, Orphan, effect};
 use super::outcome::{Output, ToolOutcome};
 use crate::error::CallerError;
@@ -12,18 +13,28 @@ use crate::event::{
     ToolCall, ToolResult,
 };
 use crate::text::is_blank;
+use crate::time::Millis;
 
 impl Emitter {
     /// Any event of the vocabulary. One that has a verb behaves as that verb; a `message` takes
-    /// the place of its step's text (X2); the rest passes as it is, if the order allows it.
+    /// the place of its step's text (X2); the rest passes as it is, if the order allows it. A
+    /// question or approval waits for as long as its `timeout_ms` says from `now` on, and without
+    /// one until the turn ends; for other events `now` does not matter.
     ///
     /// # Errors
     ///
     /// Those of the verb; for the others [`DuplicateId`](crate::error::Code::DuplicateId),
     /// [`UnknownId`](crate::error::Code::UnknownId),
-    /// [`AlreadySettled`](crate::error::Code::AlreadySettled) with the outcome, and
-    /// [`TooManyOpen`](crate::error::Code::TooManyOpen).
-    pub fn emit(&mut self, event: &Event<'_>, sink: &mut Sink<'_>) -> Result<(), CallerError> {
+    /// [`AlreadySettled`](crate::error::Code::AlreadySettled) with the outcome,
+    /// [`TooManyOpen`](crate::error::Code::TooManyOpen), and
+    /// [`EventTooLarge`](crate::error::Code::EventTooLarge) if its JSON is over
+    /// [`EVENT_GIVEN_MAX_BYTES`](crate::limits::EVENT_GIVEN_MAX_BYTES).
+    pub fn emit(
+        &mut self,
+        event: &Event<'_>,
+        now: Millis,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), CallerError> {
         match event {
             Event::TurnStarted(e) => self.start(e.clone(), sink),
             Event::ReasoningDelta(e) => {
@@ -48,21 +59,21 @@ impl Emitter {
             Event::Done(e) => self.done(e, sink),
             Event::Error(e) if !e.recoverable => self.fail(failure(e), sink),
             Event::Cancelled(e) => self.cancel(&e.by, sink),
-            Event::Question(e) => self.pass(event, &e.question_id, sink),
-            Event::QuestionResolved(e) => self.pass(event, &e.question_id, sink),
-            Event::ApprovalRequired(e) => self.pass(event, &e.approval_id, sink),
-            Event::ApprovalResolved(e) => self.pass(event, &e.approval_id, sink),
-            Event::SubagentStarted(e) => self.pass(event, &e.call_id, sink),
-            Event::SubagentText(e) => self.pass(event, &e.call_id, sink),
-            Event::SubagentTool(e) => self.pass(event, &e.call_id, sink),
-            Event::SubagentFinished(e) => self.pass(event, &e.call_id, sink),
-            Event::ImageStarted(e) => self.pass(event, &e.image_id, sink),
-            Event::ImageFinished(e) => self.pass(event, &e.image_id, sink),
+            Event::Question(e) => self.pass(event, &e.question_id, now, sink),
+            Event::QuestionResolved(e) => self.resolve(event, &e.question_id, sink),
+            Event::ApprovalRequired(e) => self.pass(event, &e.approval_id, now, sink),
+            Event::ApprovalResolved(e) => self.resolve(event, &e.approval_id, sink),
+            Event::PlanResolved(_) => self.resolve(event, "plan", sink),
+            Event::SubagentStarted(e) => self.pass(event, &e.call_id, now, sink),
+            Event::SubagentText(e) => self.pass(event, &e.call_id, now, sink),
+            Event::SubagentTool(e) => self.pass(event, &e.call_id, now, sink),
+            Event::SubagentFinished(e) => self.pass(event, &e.call_id, now, sink),
+            Event::ImageStarted(e) => self.pass(event, &e.image_id, now, sink),
+            Event::ImageFinished(e) => self.pass(event, &e.image_id, now, sink),
             Event::UserMessage(_)
             | Event::Progress(_)
             | Event::Message(_)
             | Event::PlanProposed(_)
-            | Event::PlanResolved(_)
             | Event::Media(_)
             | Event::Todo(_)
             | Event::Context(_)
@@ -75,21 +86,23 @@ impl Emitter {
             | Event::State(_)
             | Event::Resync(_)
             | Event::Error(_)
-            | Event::Unknown(_) => self.pass(event, event.kind().name(), sink),
+            | Event::Unknown(_) => self.pass(event, event.kind().name(), now, sink),
         }
     }
 
     /// Gives an event that has no verb. `id` is what it speaks of.
-    fn pass(
+    pub(super) fn pass(
         &mut self,
         event: &Event<'_>,
         id: &str,
+        now: Millis,
         sink: &mut Sink<'_>,
     ) -> Result<(), CallerError> {
         if self.is_late() {
             return Ok(());
         }
         named(id, "id")?;
+        fits(event)?;
         let implied = effect(event.kind()).orphan == Orphan::Implied;
         match self.order.judge_touch(event) {
             Err(Irregular::Unknown) if implied => {
@@ -103,6 +116,7 @@ impl Emitter {
         }
         self.begin(sink);
         self.give(event.clone(), sink);
+        self.waits.begin(event, now);
         Ok(())
     }
 
@@ -111,6 +125,8 @@ impl Emitter {
         if self.is_late() {
             return Ok(());
         }
+        let event = Event::Message(message.clone());
+        fits(&event)?;
         self.begin(sink);
         self.advance(message.step, sink);
         self.step = self.step.max(1);
@@ -121,7 +137,7 @@ impl Emitter {
                 self.text.replace(self.text.covered, &message.text);
             }
         }
-        self.give(Event::Message(message.clone()), sink);
+        self.give(event, sink);
         Ok(())
     }
 

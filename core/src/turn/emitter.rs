@@ -5,13 +5,16 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::ending::Ending;
+use super::fit::{escaped_len, fits, pieces, short};
 use super::order::{Irregular, Order, Phase};
 use super::usage::Usage;
+use super::waits::Waits;
 use crate::error::{CallerError, Code, Diagnostics};
 use crate::event::{
     Event, Message, ReasoningDelta, Role, Rules, TextDelta, TraceEntry, TurnStarted,
 };
 use crate::ids::{IdMaker, Seed};
+use crate::limits::{DELTA_MAX_ESCAPED_BYTES, MESSAGE_MAX_ESCAPED_BYTES};
 use crate::text::relative_path;
 
 /// Where an emitter's events go, in order.
@@ -91,6 +94,8 @@ pub struct Emitter {
     pub(super) text: Text,
     pub(super) trace: Vec<TraceEntry<'static>>,
     pub(super) usage: Usage,
+    /// What waits for a person.
+    pub(super) waits: Waits,
     pub(super) ending: Option<Ending>,
     pub(super) diagnostics: Diagnostics,
     /// Calls made, for the positions of diagnostics.
@@ -106,11 +111,17 @@ pub(super) struct Text {
     pub covered: usize,
     /// Where the text of the running step begins.
     pub step_start: usize,
+    /// Its length as escaped JSON text.
+    pub escaped: usize,
+    /// The same of what a `message` covers.
+    escaped_covered: usize,
 }
 
 impl Text {
-    fn push(&mut self, piece: &str) {
+    /// Adds a piece that takes `escaped` bytes as JSON text.
+    fn push(&mut self, piece: &str, escaped: usize) {
         self.all.push_str(piece);
+        self.escaped = self.escaped.saturating_add(escaped);
     }
 
     /// What no `message` covers yet.
@@ -118,23 +129,33 @@ impl Text {
         self.all.get(self.covered..).unwrap_or_default()
     }
 
+    /// Whether a `message` could not hold what is open and `escaped` bytes more.
+    fn overflows(&self, escaped: usize) -> bool {
+        let open = self.escaped.saturating_sub(self.escaped_covered);
+        open.saturating_add(escaped) > MESSAGE_MAX_ESCAPED_BYTES
+    }
+
+    /// Everything is covered.
+    pub fn cover(&mut self) {
+        self.covered = self.all.len();
+        self.escaped_covered = self.escaped;
+    }
+
+    /// Nothing is covered.
+    pub fn uncover(&mut self) {
+        self.covered = 0;
+        self.escaped_covered = 0;
+    }
+
     /// Puts `text` in the place of everything from byte `from` on, as covered.
     pub fn replace(&mut self, from: usize, text: &str) {
+        let gone = self.all.get(from..).map_or(0, escaped_len);
+        self.escaped = self.escaped.saturating_sub(gone);
         self.all.truncate(from);
-        self.push(text);
-        self.covered = self.all.len();
+        self.push(text, escaped_len(text));
+        self.cover();
         self.step_start = self.step_start.min(from);
     }
-}
-
-/// Bytes of `text` inside a JSON string, by the escapes that JSON demands. Linear.
-pub(super) fn escaped_len(text: &str) -> usize {
-    let extra = |byte: u8| match byte {
-        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 8 | 12 => 1,
-        0..=31 => 5,
-        _ => 0,
-    };
-    text.len() + text.bytes().map(extra).sum::<usize>()
 }
 
 impl Emitter {
@@ -157,6 +178,7 @@ impl Emitter {
             text: Text::default(),
             trace: Vec::new(),
             usage: Usage::default(),
+            waits: Waits::default(),
             ending: None,
             diagnostics: Diagnostics::default(),
             calls: 0,
@@ -167,7 +189,8 @@ impl Emitter {
     ///
     /// # Errors
     ///
-    /// [`Code::AlreadyStarted`] if it did before, by this verb or by another.
+    /// [`Code::AlreadyStarted`] if it did before, by this verb or by another;
+    /// [`Code::EventTooLarge`], [`Code::BadJson`] for capabilities that are not JSON.
     pub fn start(
         &mut self,
         start: TurnStarted<'_>,
@@ -179,7 +202,9 @@ impl Emitter {
         if self.order.phase() != Phase::Before {
             return Err(Code::AlreadyStarted.into());
         }
-        self.give(start.into(), sink);
+        let start = Event::from(start);
+        fits(&start)?;
+        self.give(start, sink);
         Ok(())
     }
 
@@ -202,7 +227,8 @@ impl Emitter {
     ///
     /// # Errors
     ///
-    /// [`Code::BadJson`] if it is no JSON object.
+    /// [`Code::BadJson`] if it is no JSON object, [`Code::EventTooLarge`] over
+    /// [`USAGE_MAX_BYTES`](crate::limits::USAGE_MAX_BYTES).
     pub fn step_usage(&mut self, usage: &str) -> Result<(), CallerError> {
         if self.is_late() {
             return Ok(());
@@ -237,11 +263,14 @@ impl Emitter {
         if self.is_late() || text.is_empty() {
             return Ok(());
         }
+        short(message_id.unwrap_or_default(), "message_id")?;
         self.begin_step(sink);
-        let mut delta = ReasoningDelta::new(text);
-        delta.step = Some(self.step);
-        delta.message_id = message_id.map(Cow::Borrowed);
-        self.give(delta.into(), sink);
+        for piece in pieces(text, DELTA_MAX_ESCAPED_BYTES) {
+            let mut delta = ReasoningDelta::new(piece);
+            delta.step = Some(self.step);
+            delta.message_id = message_id.map(Cow::Borrowed);
+            self.give(delta.into(), sink);
+        }
         Ok(())
     }
 
@@ -254,12 +283,19 @@ impl Emitter {
         if self.is_late() || text.is_empty() {
             return Ok(());
         }
+        short(message_id.unwrap_or_default(), "message_id")?;
         self.begin_step(sink);
-        self.text.push(text);
-        let mut delta = TextDelta::new(text);
-        delta.step = Some(self.step);
-        delta.message_id = message_id.map(Cow::Borrowed);
-        self.give(delta.into(), sink);
+        for piece in pieces(text, DELTA_MAX_ESCAPED_BYTES) {
+            let escaped = escaped_len(piece);
+            if self.text.overflows(escaped) {
+                self.cover(sink);
+            }
+            self.text.push(piece, escaped);
+            let mut delta = TextDelta::new(piece);
+            delta.step = Some(self.step);
+            delta.message_id = message_id.map(Cow::Borrowed);
+            self.give(delta.into(), sink);
+        }
         Ok(())
     }
 
@@ -339,18 +375,17 @@ impl Emitter {
         self.text.step_start = self.text.all.len();
     }
 
-    /// Gives the `message` that covers the text since the last one.
+    /// Gives the `message` that covers the text since the last one; more than one only where a
+    /// final text that was never streamed is over the bound of a message.
     pub(super) fn cover(&mut self, sink: &mut Sink<'_>) {
-        let open = self.text.open();
-        if open.is_empty() {
-            return;
+        for piece in pieces(self.text.open(), MESSAGE_MAX_ESCAPED_BYTES) {
+            let mut message = Message::new(Role::Assistant, piece);
+            message.step = Some(self.step);
+            let event = Event::Message(message);
+            self.order.apply(&event);
+            sink(&event);
         }
-        let mut message = Message::new(Role::Assistant, open);
-        message.step = Some(self.step);
-        let event = Event::Message(message);
-        self.order.apply(&event);
-        sink(&event);
-        self.text.covered = self.text.all.len();
+        self.text.cover();
     }
 
     /// Checks what the event speaks of, for a strict caller.
@@ -362,7 +397,15 @@ impl Emitter {
     pub(super) fn give(&mut self, event: Event<'_>, sink: &mut Sink<'_>) {
         debug_assert_eq!(self.order.judge(&event), Ok(()), "{event:?}");
         self.order.apply(&event);
-        sink(&event);
+        self.hand(&event, sink);
+    }
+
+    /// Hands on an event whose effect was taken.
+    pub(super) fn hand(&mut self, event: &Event<'_>, sink: &mut Sink<'_>) {
+        if !self.waits.end(event) {
+            self.diagnostics.push(Code::SettledUnread, self.calls);
+        }
+        sink(event);
     }
 }
 
@@ -384,10 +427,10 @@ fn refusal(fault: Irregular, id: &str) -> CallerError {
     CallerError::new(code).with(id)
 }
 
-/// Refuses an id that names nothing.
+/// Refuses an id that names nothing, or a book.
 pub(super) fn named(id: &str, what: &str) -> Result<(), CallerError> {
     if id.is_empty() {
         return Err(CallerError::new(Code::BadField).with(what));
     }
-    Ok(())
+    short(id, what)
 }

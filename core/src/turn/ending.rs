@@ -6,7 +6,8 @@ use alloc::string::String;
 
 use serde::de::IgnoredAny;
 
-use super::emitter::{Emitter, Sink, escaped_len};
+use super::emitter::{Emitter, Sink};
+use super::fit::{escaped_len, short};
 use super::order::{Phase, Thing};
 use crate::error::{CallerError, Code};
 use crate::event::{
@@ -14,8 +15,11 @@ use crate::event::{
     PlanResolved, QuestionOutcome, QuestionResolved, RawJson, SubagentFinished, ToolResult,
     TraceEntry,
 };
-use crate::limits::DONE_TEXT_MAX_ESCAPED_BYTES;
-use crate::text::is_blank;
+use crate::limits::{
+    DONE_TEXT_MAX_ESCAPED_BYTES, DONE_TRACE_MAX_ESCAPED_BYTES, ENDING_TEXT_MAX_CHARS,
+    USAGE_MAX_BYTES,
+};
+use crate::text::{clip_chars, is_blank};
 
 /// The word for what the end of a turn cut off (X4).
 const INTERRUPTED: &str = "interrupted";
@@ -91,7 +95,8 @@ impl Emitter {
     ///
     /// # Errors
     ///
-    /// [`Code::BadJson`] if the usage is not JSON.
+    /// [`Code::BadJson`] if the usage is not JSON, [`Code::EventTooLarge`] if it is over
+    /// [`USAGE_MAX_BYTES`], [`Code::BadField`] for another word that is too long.
     pub fn finish(&mut self, finish: Finish<'_>, sink: &mut Sink<'_>) -> Result<(), CallerError> {
         if self.is_late() {
             return Ok(());
@@ -99,20 +104,27 @@ impl Emitter {
         if finish.usage.is_some_and(|json| serde_json::from_str::<IgnoredAny>(json).is_err()) {
             return Err(CallerError::new(Code::BadJson).with("usage"));
         }
+        if finish.usage.is_some_and(|json| json.len() > USAGE_MAX_BYTES) {
+            return Err(CallerError::new(Code::EventTooLarge).with("usage"));
+        }
+        short(finish.finish_reason.unwrap_or_default(), "finish_reason")?;
+        short(finish.message_id.unwrap_or_default(), "message_id")?;
+        short(finish.generation_time.unwrap_or_default(), "generation_time")?;
         self.begin(sink);
         self.final_text(finish.text, sink);
         self.settle_open(Keep::OutlivingQuestions, "system", sink);
 
         let mut done = Done::default();
-        // Counted once, and only where it can matter: no byte takes more than six when escaped.
-        let all = &self.text.all;
-        let may_be_long = all.len() > DONE_TEXT_MAX_ESCAPED_BYTES / 6;
-        if may_be_long && escaped_len(all) > DONE_TEXT_MAX_ESCAPED_BYTES {
+        if self.text.escaped > DONE_TEXT_MAX_ESCAPED_BYTES {
             self.diagnostics.push(Code::DoneTextLeftOut, self.calls);
         } else if !self.text.all.is_empty() {
             done.text = Some(Cow::Borrowed(&self.text.all));
         }
-        done.tool_trace = self.trace.iter().map(borrow_entry).collect();
+        let fitting = fitting_trace(&self.trace);
+        if fitting.len() < self.trace.len() {
+            self.diagnostics.push(Code::DoneTraceCut, self.calls);
+        }
+        done.tool_trace = fitting.iter().map(borrow_entry).collect();
         done.cwd = self.fs_ran.then_some(Cow::Borrowed(self.cwd.as_str()));
         done.finish_reason = finish.finish_reason.map(Cow::Borrowed);
         done.steps = (self.step > 0).then_some(self.step);
@@ -138,14 +150,16 @@ impl Emitter {
         }
         self.begin(sink);
         self.cover(sink);
-        self.settle_open(Keep::Nothing, "system", sink);
+        self.settle_open(Keep::Nothing(QuestionOutcome::Cancelled), "system", sink);
+        let clip = |text| clip_chars(text, ENDING_TEXT_MAX_CHARS);
         let message = if is_blank(failure.message) { "Stream error." } else { failure.message };
+        let message = &*clip(message);
         let mut error = Error::new(message);
         error.status = failure.status;
-        error.code = failure.code.map(Cow::Borrowed);
-        error.remedy = failure.remedy.map(Cow::Borrowed);
-        error.unavailable_reason = failure.unavailable_reason.map(Cow::Borrowed);
-        error.required_version = failure.required_version.map(Cow::Borrowed);
+        error.code = failure.code.map(clip);
+        error.remedy = failure.remedy.map(clip);
+        error.unavailable_reason = failure.unavailable_reason.map(clip);
+        error.required_version = failure.required_version.map(clip);
         self.give(error.into(), sink);
         self.give_trailer(DoneStatus::Failed, sink);
         self.ending = Some(Ending::Failed {
@@ -162,12 +176,22 @@ impl Emitter {
     ///
     /// None; the result is that of every verb.
     pub fn cancel(&mut self, by: &str, sink: &mut Sink<'_>) -> Result<(), CallerError> {
+        self.cancel_as(by, QuestionOutcome::Cancelled, sink)
+    }
+
+    pub(super) fn cancel_as(
+        &mut self,
+        by: &str,
+        questions: QuestionOutcome,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), CallerError> {
         if self.is_late() {
             return Ok(());
         }
+        let by = &*clip_chars(by, ENDING_TEXT_MAX_CHARS);
         self.begin(sink);
         self.cover(sink);
-        self.settle_open(Keep::Nothing, by, sink);
+        self.settle_open(Keep::Nothing(questions), by, sink);
         self.give(Cancelled::new(by).into(), sink);
         self.give_trailer(DoneStatus::Cancelled, sink);
         self.ending = Some(Ending::Cancelled { by: by.into() });
@@ -189,7 +213,7 @@ impl Emitter {
             Some(text) if is_blank(&self.text.all) => {
                 self.step = self.step.max(1);
                 self.text.replace(0, text);
-                self.text.covered = 0;
+                self.text.uncover();
                 self.cover(sink);
             }
             Some(text) => {
@@ -204,17 +228,30 @@ impl Emitter {
 
     /// Settles what is open, as interrupted (X4), in the order of [`Thing::ALL`].
     fn settle_open(&mut self, keep: Keep, by: &str, sink: &mut Sink<'_>) {
+        let questions = match keep {
+            Keep::Nothing(outcome) => outcome,
+            Keep::OutlivingQuestions => QuestionOutcome::Cancelled,
+        };
         for thing in Thing::ALL {
             let outlives = keep == Keep::OutlivingQuestions && self.rules.question_outlives_turn;
             if thing == Thing::Question && outlives {
                 continue;
             }
-            for open in self.order.interrupt(thing) {
+            let word = match thing {
+                Thing::Question => questions.as_str(),
+                Thing::Approval => Decision::Cancelled.as_str(),
+                Thing::Plan | Thing::Call | Thing::Subagent | Thing::Image => INTERRUPTED,
+            };
+            for open in self.order.interrupt(thing, word) {
                 let (id, label) = (open.id.as_str(), open.label.as_str());
                 let event: Event<'_> = match thing {
-                    Thing::Question => QuestionResolved::new(id, QuestionOutcome::Cancelled).into(),
+                    Thing::Question => QuestionResolved::new(id, questions).into(),
                     Thing::Approval => ApprovalResolved::new(id, Decision::Cancelled, by).into(),
-                    Thing::Plan => PlanResolved::new(false).into(),
+                    Thing::Plan => {
+                        let mut plan = PlanResolved::new(false);
+                        plan.reason = Some(INTERRUPTED.into());
+                        plan.into()
+                    }
                     Thing::Image => {
                         let mut image = ImageFinished::new(id, label, false);
                         image.error = Some(INTERRUPTED.into());
@@ -233,7 +270,7 @@ impl Emitter {
                         result.into()
                     }
                 };
-                sink(&event);
+                self.hand(&event, sink);
             }
         }
     }
@@ -242,9 +279,23 @@ impl Emitter {
 /// What an ending leaves open.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Keep {
-    Nothing,
+    /// Nothing: questions end in this way.
+    Nothing(QuestionOutcome),
     /// Questions, where the dialect lets them be answered after `done`.
     OutlivingQuestions,
+}
+
+/// The first entries of a trace, as many as fit into a `done`.
+fn fitting_trace<'e>(trace: &'e [TraceEntry<'static>]) -> &'e [TraceEntry<'static>] {
+    /// Keys and punctuation of an entry.
+    const AROUND_BYTES: usize = 64;
+    let mut taken = 0;
+    let fits = |entry: &&TraceEntry<'_>| {
+        taken += AROUND_BYTES + escaped_len(&entry.name) + escaped_len(&entry.summary);
+        taken <= DONE_TRACE_MAX_ESCAPED_BYTES
+    };
+    let count = trace.iter().take_while(fits).count();
+    trace.get(..count).unwrap_or_default()
 }
 
 fn borrow_entry<'e>(entry: &'e TraceEntry<'static>) -> TraceEntry<'e> {

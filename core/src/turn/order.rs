@@ -356,13 +356,10 @@ impl Order {
         key(event).0
     }
 
-    /// Closes every open `thing` as interrupted and gives back what was open, oldest first.
-    pub fn interrupt(&mut self, thing: Thing) -> Vec<Open> {
-        self.ledger_mut(thing).drain(match thing {
-            Thing::Question | Thing::Approval => "cancelled",
-            Thing::Plan => "rejected",
-            Thing::Call | Thing::Subagent | Thing::Image => "interrupted",
-        })
+    /// Closes every open `thing`, to be remembered as settled in the way of `word`, and gives back
+    /// what was open, oldest first.
+    pub fn interrupt(&mut self, thing: Thing, word: &'static str) -> Vec<Open> {
+        self.ledger_mut(thing).drain(word)
     }
 
     fn restart(&mut self) {

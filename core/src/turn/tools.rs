@@ -4,6 +4,7 @@ use alloc::borrow::Cow;
 use alloc::string::String;
 
 use super::emitter::{Emitter, Sink, named};
+use super::fit::{clip_output, fits, pieces, short};
 use super::flatten::flatten;
 use super::judge::{changed_dir, judge};
 use super::order::{Irregular, Thing};
@@ -15,7 +16,9 @@ use crate::event::{
     Event, OutputStream, ToolArgs, ToolArgsDelta, ToolCall, ToolOutput, ToolResult, ToolStart,
     TraceEntry,
 };
-use crate::limits::{PREVIEW_MAX_CHARS, SUMMARY_MAX_CHARS};
+use crate::limits::{
+    DELTA_MAX_ESCAPED_BYTES, NAME_MAX_BYTES, PREVIEW_MAX_CHARS, SUMMARY_MAX_CHARS,
+};
 use crate::text::{clip_chars, is_blank, relative_path};
 
 /// The name of a tool that has none (`agent` 2).
@@ -48,6 +51,7 @@ impl Emitter {
             return Ok(());
         }
         named(call_id, "call_id")?;
+        short(name, "name")?;
         let mut call = ToolCall::new(call_id, name_or(name, NAMELESS));
         let step = step.unwrap_or_default().max(self.step).max(1);
         call.step = Some(step);
@@ -76,8 +80,10 @@ impl Emitter {
             return Ok(());
         }
         let event = Event::ToolArgsDelta(ToolArgsDelta::new(call_id, delta));
-        if self.check_args(&event, call_id)? && !delta.is_empty() {
-            self.give(event, sink);
+        if self.check_args(&event, call_id)? {
+            for piece in pieces(delta, DELTA_MAX_ESCAPED_BYTES) {
+                self.give(ToolArgsDelta::new(call_id, piece).into(), sink);
+            }
         }
         Ok(())
     }
@@ -87,7 +93,7 @@ impl Emitter {
     ///
     /// # Errors
     ///
-    /// [`Code::UnknownId`].
+    /// [`Code::UnknownId`], [`Code::EventTooLarge`].
     pub fn tool_args(
         &mut self,
         call_id: &str,
@@ -102,6 +108,7 @@ impl Emitter {
         let name = call.map_or_else(String::new, |call| call.label.clone());
         let event = Event::ToolArgs(ToolArgs::new(call_id, name, or_empty_object(args)));
         if self.check_args(&event, call_id)? {
+            fits(&event)?;
             self.give(event, sink);
         }
         Ok(())
@@ -112,7 +119,8 @@ impl Emitter {
     ///
     /// # Errors
     ///
-    /// [`Code::DuplicateId`] if a call of this id runs, [`Code::TooManyOpen`].
+    /// [`Code::DuplicateId`] if a call of this id runs, [`Code::TooManyOpen`],
+    /// [`Code::EventTooLarge`].
     pub fn tool_start(
         &mut self,
         start: ToolStart<'_>,
@@ -135,6 +143,7 @@ impl Emitter {
             start.call_id = waiting.map(|call| Cow::Owned(call.id.clone()));
         }
         let mut event = Event::ToolStart(start);
+        fits(&event)?;
         if let Event::ToolStart(start) = &event {
             self.check(&event, start.call_id.as_deref().unwrap_or(&start.name))?;
         }
@@ -181,19 +190,26 @@ impl Emitter {
             }
             _ => self.check(&event, call_id)?,
         }
-        if !matches!(&event, Event::ToolOutput(output) if output.text.is_empty()) {
+        let Event::ToolOutput(output) = &event else {
             self.give(event, sink);
+            return Ok(());
+        };
+        for piece in pieces(&output.text, DELTA_MAX_ESCAPED_BYTES) {
+            self.give(ToolOutput::new(call_id, output.stream, piece).into(), sink);
         }
         Ok(())
     }
 
     /// A tool came to something. Without an id it belongs to the running call of that name, the
     /// newest unless the rules say the oldest; if none runs, a `tool_start` is implied. A second
-    /// result of a settled call is noted and dropped.
+    /// result of a settled call is noted and dropped. An output over
+    /// [`TOOL_OUTPUT_MAX_ESCAPED_BYTES`](crate::limits::TOOL_OUTPUT_MAX_ESCAPED_BYTES) keeps its
+    /// head and tail; `ok`, summary and preview come of the whole.
     ///
     /// # Errors
     ///
-    /// [`Code::TooManyOpen`] if it has no call and no more may be open.
+    /// [`Code::TooManyOpen`] if it has no call and no more may be open, [`Code::BadField`] for a
+    /// name, id or status and [`Code::EventTooLarge`] for paths that are too long.
     pub fn tool_result(
         &mut self,
         outcome: ToolOutcome<'_>,
@@ -201,6 +217,12 @@ impl Emitter {
     ) -> Result<(), CallerError> {
         if self.is_late() {
             return Ok(());
+        }
+        short(outcome.name, "name")?;
+        short(outcome.call_id.unwrap_or_default(), "call_id")?;
+        short(outcome.status.unwrap_or_default(), "status")?;
+        if outcome.files_changed.iter().map(|path| path.len()).sum::<usize>() > NAME_MAX_BYTES {
+            return Err(CallerError::new(Code::EventTooLarge).with("files_changed"));
         }
         let Some(Callee { id, name, runs }) = self.callee(&outcome)? else {
             self.diagnostics.push_with(
@@ -236,7 +258,7 @@ impl Emitter {
             Some(text) => Some(clip_chars(text, PREVIEW_MAX_CHARS)),
             None => preview(&output).map(Cow::Owned),
         };
-        result.output = (!output.is_empty()).then_some(output);
+        result.output = (!output.is_empty()).then_some(clip_output(output));
         result.status = outcome.status.map(Cow::Borrowed);
         result.exit_code = outcome.exit_code;
         result.files_changed = outcome.files_changed;

@@ -5,21 +5,27 @@ use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 
 use crate::error::{CallerError, Code};
+use crate::limits::{USAGE_FIELDS_MAX, USAGE_MAX_BYTES};
 
 /// The sum of the usage objects of a turn's steps.
 ///
 /// Whole numbers stay whole while they fit 64 bits. What is no number is taken from the last step
-/// that has it.
+/// that has it. Names past the first [`USAGE_FIELDS_MAX`] are not summed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Usage(Map<String, Value>);
 
 impl Usage {
     /// Adds the top-level fields of `json`, which must be a JSON object.
     pub fn add(&mut self, json: &str) -> Result<(), CallerError> {
+        if json.len() > USAGE_MAX_BYTES {
+            return Err(CallerError::new(Code::EventTooLarge).with("usage"));
+        }
         let step: Map<String, Value> = serde_json::from_str(json)
             .map_err(|_| CallerError::new(Code::BadJson).with("usage"))?;
         for (name, value) in step {
+            let full = self.0.len() >= USAGE_FIELDS_MAX;
             match self.0.entry(name) {
+                Entry::Vacant(_) if full => {}
                 Entry::Vacant(slot) => {
                     slot.insert(value);
                 }

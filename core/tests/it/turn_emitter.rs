@@ -1,97 +1,12 @@
 //! Callbacks in, events out: the cases of the vectors, and what cannot be said as data.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 use turnwire::error::{CallerError, Code};
-use turnwire::event::{Event, EventKind, OutputStream, ToolStart, TurnStarted};
+use turnwire::event::{Event, EventKind, ToolStart};
+use turnwire::time::Millis;
 use turnwire::turn::{Emitter, EmitterOptions, Ending, Failure, Finish, Output, ToolOutcome};
 
-struct Args<'a>(&'a Map<String, Value>);
-
-impl<'a> Args<'a> {
-    fn text(&self, name: &str) -> Option<&'a str> {
-        self.0.get(name).map(|value| value.as_str().unwrap())
-    }
-
-    fn need(&self, name: &str) -> &'a str {
-        self.text(name).unwrap()
-    }
-
-    fn json(&self, name: &str) -> Option<String> {
-        self.0.get(name).map(Value::to_string)
-    }
-}
-
-fn call(
-    turn: &mut Emitter,
-    verb: &str,
-    args: &Args<'_>,
-    sink: &mut dyn FnMut(&Event<'_>),
-) -> Result<(), CallerError> {
-    match verb {
-        "start" => {
-            let start: TurnStarted<'_> =
-                serde_json::from_value(Value::Object(args.0.clone())).unwrap();
-            turn.start(start, sink)
-        }
-        "step" => turn.step(sink),
-        "step_usage" => turn.step_usage(&args.json("usage").unwrap()),
-        "reasoning" => turn.reasoning(args.need("text"), sink),
-        "text" => turn.text(args.need("text"), sink),
-        "tool_call" => turn.tool_call(args.need("call_id"), args.need("name"), sink),
-        "tool_args_delta" => turn.tool_args_delta(args.need("call_id"), args.need("delta"), sink),
-        "tool_args" => turn.tool_args(args.need("call_id"), args.need("args_json"), sink),
-        "tool_start" => {
-            let mut start = ToolStart::new(args.need("name"));
-            start.call_id = args.text("call_id").map(Into::into);
-            start.args = args.text("args").map(Into::into);
-            turn.tool_start(start, sink)
-        }
-        "tool_output" => {
-            let stream = args.text("stream").map(|name| OutputStream::parse(name).unwrap());
-            let stream = stream.unwrap_or_default();
-            turn.tool_output(args.need("call_id"), stream, args.need("text"), sink)
-        }
-        "tool_result" => {
-            let json = args.json("output").unwrap();
-            let output = match args.0["output"].as_str() {
-                Some(text) => Output::Text(text),
-                None => Output::Json(&json),
-            };
-            let mut outcome = ToolOutcome::new(args.need("name"), output);
-            outcome.call_id = args.text("call_id");
-            outcome.ok = args.0.get("ok").and_then(Value::as_bool);
-            outcome.status = args.text("status");
-            outcome.exit_code = args.0.get("exit_code").and_then(Value::as_i64);
-            outcome.summary = args.text("summary");
-            outcome.preview = args.text("preview");
-            outcome.cwd = args.text("cwd");
-            let files = args.0.get("files_changed").and_then(Value::as_array);
-            outcome.files_changed =
-                files.into_iter().flatten().map(|file| file.as_str().unwrap().into()).collect();
-            turn.tool_result(outcome, sink)
-        }
-        "emit" => {
-            let event: Event<'_> = serde_json::from_value(args.0["event"].clone()).unwrap();
-            turn.emit(&event, sink)
-        }
-        "finish" => {
-            let usage = args.json("usage");
-            let mut finish = Finish::default();
-            finish.text = args.text("text");
-            finish.finish_reason = args.text("finish_reason");
-            finish.usage = usage.as_deref();
-            turn.finish(finish, sink)
-        }
-        "fail" => {
-            let mut failure = Failure::new(args.need("message"));
-            failure.status = args.0.get("status").map(|s| s.as_u64().unwrap().try_into().unwrap());
-            failure.code = args.text("code");
-            turn.fail(failure, sink)
-        }
-        "cancel" => turn.cancel(args.need("by"), sink),
-        other => panic!("no such verb: {other}"),
-    }
-}
+use crate::turn_calls::{Args, call};
 
 fn options(row: &Value) -> EmitterOptions {
     let mut options = EmitterOptions::default();
@@ -111,12 +26,26 @@ fn callbacks_become_the_events_of_the_vectors() {
         let case = &row["case"];
         let mut turn = Emitter::new(options(row)).unwrap();
         let mut events = Vec::new();
+        let mut now = Millis(0);
         for step in row["calls"].as_array().unwrap() {
+            now = step["at"].as_u64().map_or(now, Millis);
             let args = Args(step["args"].as_object().unwrap());
             let sink = &mut |event: &Event<'_>| events.push(serde_json::to_value(event).unwrap());
-            let result = call(&mut turn, step["verb"].as_str().unwrap(), &args, sink);
-            let raised = result.err().map(|error| error.code.as_str());
+            let result = call(&mut turn, step["verb"].as_str().unwrap(), &args, now, sink);
+            let (raised, outcome) = match result {
+                Ok(()) => (None, None),
+                Err(error) => (Some(error.code.as_str()), error.outcome),
+            };
             assert_eq!(raised, step["raises"].as_str(), "{case}: {step}");
+            assert_eq!(outcome, step["outcome"].as_str(), "{case}: {step}");
+            if let Some(expected) = step.get("settled") {
+                let settled = serde_json::to_value(turn.settled()).unwrap();
+                assert_eq!(settled, *expected, "{case}: {step}");
+            }
+            if let Some(expected) = step.get("timeout") {
+                let timeout = turn.poll_timeout().map(|(at, reason)| (at.0, reason.as_str()));
+                assert_eq!(serde_json::to_value(timeout).unwrap(), *expected, "{case}: {step}");
+            }
         }
         assert_eq!(Value::from(events), row["events"], "{case}");
         let noted = turn.diagnostics().drain();
@@ -183,7 +112,7 @@ fn a_question_outlives_done_where_the_rules_say_so() {
             count += usize::from(event.kind() == EventKind::QuestionResolved);
         };
         let asked = r#"{"type":"question","question_id":"q","questions":[]}"#;
-        turn.emit(&serde_json::from_str(asked).unwrap(), sink).unwrap();
+        turn.emit(&serde_json::from_str(asked).unwrap(), Millis(0), sink).unwrap();
         turn.finish(Finish::default(), sink).unwrap();
         assert_eq!(count, settled);
     }

@@ -2,11 +2,13 @@
 
 use quickcheck::{Arbitrary, Gen, QuickCheck};
 use turnwire::event::{
-    Event, Message, OutputStream, Role, Rules, SubagentText, TextDelta, ToolArgs, ToolStart,
-    TurnStarted,
+    Answer, Decision, Event, Message, OutputStream, QuestionItem, Role, Rules, SubagentText,
+    TextDelta, ToolArgs, ToolStart, TurnStarted,
 };
+use turnwire::time::Millis;
 use turnwire::turn::{
-    Checker, Emitter, EmitterOptions, Failure, Finding, Finish, Output, ToolOutcome,
+    ApprovalOptions, Checker, Emitter, EmitterOptions, Failure, Finding, Finish, Output, Settled,
+    ToolOutcome,
 };
 
 /// One callback: which, and a small number that its ids and texts are made of.
@@ -17,8 +19,11 @@ struct Op {
 }
 
 /// Verbs before these do not end the turn.
-const ENDINGS: u8 = 27;
-const VERBS: u8 = 30;
+const ENDINGS: u8 = 34;
+const VERBS: u8 = 38;
+
+/// A moment, where any does.
+const NOW: Millis = Millis(0);
 
 impl Arbitrary for Op {
     fn arbitrary(g: &mut Gen) -> Self {
@@ -42,6 +47,7 @@ fn make(op: Op, turn: &mut Emitter, sink: &mut dyn FnMut(&Event<'_>)) -> bool {
     let id = ["a", "b", "c", "", "d"][usize::from(op.n % 5)];
     let name = ["f", "g"][usize::from(op.n / 5 % 2)];
     let text = ["", "x", " ", "那😀"][usize::from(op.n % 4)];
+    let now = Millis(u64::from(op.n));
     let with_id = (op.n & 64 != 0).then_some(id);
     let result = match op.verb {
         0 => turn.start(TurnStarted::default(), sink),
@@ -64,17 +70,22 @@ fn make(op: Op, turn: &mut Emitter, sink: &mut dyn FnMut(&Event<'_>)) -> bool {
             outcome.call_id = with_id;
             turn.tool_result(outcome, sink)
         }
-        14 => turn
-            .emit(&event(r##"{"type":"question","question_id":"#","questions":[]}"##, op.n), sink),
+        14 => turn.emit(
+            &event(r##"{"type":"question","question_id":"#","questions":[]}"##, op.n),
+            now,
+            sink,
+        ),
         15 => turn.emit(
             &event(
                 r##"{"type":"question_resolved","question_id":"#","outcome":"answered"}"##,
                 op.n,
             ),
+            now,
             sink,
         ),
         16 => turn.emit(
             &event(r##"{"type":"approval_required","approval_id":"#","effects":[]}"##, op.n),
+            now,
             sink,
         ),
         17 => turn.emit(
@@ -82,31 +93,57 @@ fn make(op: Op, turn: &mut Emitter, sink: &mut dyn FnMut(&Event<'_>)) -> bool {
                 r##"{"type":"approval_resolved","approval_id":"#","decision":"deny","by":"u"}"##,
                 op.n,
             ),
+            now,
             sink,
         ),
-        18 => turn.emit(&event(r#"{"type":"plan_proposed","plan":"p"}"#, 0), sink),
-        19 => turn.emit(&event(r#"{"type":"plan_resolved","approved":true}"#, 0), sink),
-        20 => turn.emit(&event(r##"{"type":"subagent_started","call_id":"#"}"##, op.n), sink),
-        21 => turn.emit(&SubagentText::new(id, text).into(), sink),
-        22 => turn
-            .emit(&event(r##"{"type":"subagent_finished","call_id":"#","ok":true}"##, op.n), sink),
+        18 => turn.emit(&event(r#"{"type":"plan_proposed","plan":"p"}"#, 0), now, sink),
+        19 => turn.emit(&event(r#"{"type":"plan_resolved","approved":true}"#, 0), now, sink),
+        20 => turn.emit(&event(r##"{"type":"subagent_started","call_id":"#"}"##, op.n), now, sink),
+        21 => turn.emit(&SubagentText::new(id, text).into(), now, sink),
+        22 => turn.emit(
+            &event(r##"{"type":"subagent_finished","call_id":"#","ok":true}"##, op.n),
+            now,
+            sink,
+        ),
         23 => turn.emit(
             &event(r##"{"type":"image_finished","image_id":"#","call_id":"1","ok":true}"##, op.n),
+            now,
             sink,
         ),
-        24 => turn.emit(&ToolArgs::new(id, name, text).into(), sink),
+        24 => turn.emit(&ToolArgs::new(id, name, text).into(), now, sink),
         25 => {
             let mut delta = TextDelta::new(text);
             delta.step = Some(u64::from(op.n % 8));
-            turn.emit(&delta.into(), sink)
+            turn.emit(&delta.into(), now, sink)
         }
-        26 => turn.emit(&event(r#"{"type":"title","title":"t"}"#, 0), sink),
+        26 => turn.emit(&event(r#"{"type":"title","title":"t"}"#, 0), now, sink),
         27 => {
+            let items = [QuestionItem::new("1", "?")];
+            turn.ask(id, &items, u64::from(op.n % 64), now, sink)
+        }
+        28 => turn.answer(id, &[Answer::new(if op.n & 32 == 0 { "1" } else { "2" })], sink),
+        29 => {
+            let mut options = ApprovalOptions::default();
+            options.timeout_ms = (op.n & 32 == 0).then_some(u64::from(op.n % 64));
+            turn.require_approval(id, &[], options, now, sink)
+        }
+        30 => {
+            let decision = if op.n & 32 == 0 { Decision::Allow } else { Decision::Deny };
+            turn.resolve_approval(id, decision, "u", sink)
+        }
+        31 => turn.propose_plan(text, sink),
+        32 => turn.resolve_plan(op.n & 32 == 0, None, Some(text), sink),
+        33 => {
+            turn.handle_timeout(now, sink);
+            Ok(())
+        }
+        34 => {
             let mut finish = Finish::default();
             finish.usage = (op.n.is_multiple_of(2)).then_some("{");
             turn.finish(finish, sink)
         }
-        28 => turn.fail(Failure::new(text), sink),
+        35 => turn.fail(Failure::new(text), sink),
+        36 => turn.shutdown(sink),
         _ => turn.cancel("user", sink),
     };
     result.is_err()
@@ -232,7 +269,7 @@ fn a_refused_call_gives_nothing_and_changes_nothing() {
             make(later, &mut turn, &mut |event| with.push(event.clone().into_owned()));
             make(later, &mut untouched, &mut |event| without.push(event.clone().into_owned()));
         }
-        given == 0 && with == without
+        given == 0 && with == without && turn.settled() == untouched.settled()
     }
     let law = law as fn(Vec<Op>, Op, Vec<Op>) -> bool;
     QuickCheck::new().tests(2000).quickcheck(law);
@@ -251,7 +288,7 @@ fn done_has_the_text_of_all_messages() {
         let authoritative = format!("m{text}");
         turn.step(sink).unwrap();
         turn.text("draft", sink).unwrap();
-        turn.emit(&Message::new(Role::Assistant, authoritative).into(), sink).unwrap();
+        turn.emit(&Message::new(Role::Assistant, authoritative).into(), NOW, sink).unwrap();
         turn.finish(Finish::default(), sink).unwrap();
         let said = events.iter().filter_map(|event| match event {
             Event::Message(message) => Some(&*message.text),
@@ -266,4 +303,90 @@ fn done_has_the_text_of_all_messages() {
         }
     }
     QuickCheck::new().tests(500).quickcheck(law as fn(Vec<Op>, String) -> bool);
+}
+
+/// How a closing event of what waits would be told to the code that waits.
+fn settled_by(event: &Event<'_>) -> Option<Settled> {
+    Some(match event {
+        Event::QuestionResolved(e) => Settled::Question {
+            id: e.question_id.to_string(),
+            outcome: e.outcome,
+            answers: e.answers.iter().map(|answer| answer.clone().into_owned()).collect(),
+        },
+        Event::ApprovalResolved(e) => Settled::Approval {
+            id: e.approval_id.to_string(),
+            decision: e.decision,
+            by: e.by.to_string(),
+        },
+        Event::PlanResolved(e) => Settled::Plan {
+            approved: e.approved,
+            edits: e.edits.as_deref().map(Into::into),
+            reason: e.reason.as_deref().map(Into::into),
+        },
+        _ => return None,
+    })
+}
+
+#[test]
+fn what_waits_is_settled_once_and_told_once() {
+    fn law(ops: Vec<Op>) -> bool {
+        let mut turn = emitter();
+        let (mut opened, mut closed, mut told) = (0, Vec::new(), Vec::new());
+        let sink = &mut |event: &Event<'_>| {
+            opened += usize::from(matches!(
+                event,
+                Event::Question(_) | Event::ApprovalRequired(_) | Event::PlanProposed(_)
+            ));
+            closed.extend(settled_by(event));
+        };
+        for op in ops {
+            make(op, &mut turn, sink);
+            if op.n % 3 == 0 {
+                told.extend(turn.settled());
+            }
+        }
+        turn.finish(Finish::default(), sink).unwrap();
+        told.extend(turn.settled());
+        opened == closed.len() && told == closed && turn.settled().is_empty()
+    }
+    QuickCheck::new().tests(1000).quickcheck(law as fn(Vec<Op>) -> bool);
+}
+
+#[test]
+fn nothing_but_a_call_that_says_so_is_consent() {
+    fn law(ops: Vec<Op>) -> bool {
+        let mut turn = emitter();
+        let mut consents = Vec::new();
+        for op in ops {
+            let mut given = false;
+            make(op, &mut turn, &mut |event| {
+                given |= settled_by(event).is_some_and(|settled| settled.is_consent());
+            });
+            // The verbs of `make` that allow or approve.
+            consents.push(!given || matches!(op.verb, 19 | 30 | 32));
+        }
+        let _ = turn.shutdown(&mut |event| {
+            consents.push(!settled_by(event).is_some_and(|settled| settled.is_consent()));
+        });
+        consents.into_iter().all(|fair| fair)
+    }
+    QuickCheck::new().tests(1000).quickcheck(law as fn(Vec<Op>) -> bool);
+}
+
+#[test]
+fn a_deadline_is_kept_and_a_spurious_wake_up_does_nothing() {
+    fn law(ops: Vec<Op>, now: u8) -> bool {
+        let mut turn = emitter();
+        for op in ops {
+            make(op, &mut turn, &mut |_| {});
+        }
+        let now = Millis(u64::from(now));
+        let before = turn.poll_timeout();
+        let mut given = 0;
+        turn.handle_timeout(now, &mut |_| given += 1);
+        let due = before.is_some_and(|(at, _)| at <= now);
+        let after = turn.poll_timeout();
+        (given > 0) == due && after.is_none_or(|(at, _)| at > now) && (due || after == before)
+    }
+    QuickCheck::new().tests(2000).quickcheck(law as fn(Vec<Op>, u8) -> bool);
 }
