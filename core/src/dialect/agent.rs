@@ -12,9 +12,9 @@ use super::{
 };
 use crate::error::{Code, Diagnostics};
 use crate::event::{
-    Authoritative, Channel, Done, Envelope, Eof, Error, Event, EventKind, OnResync, Orphan, Pairing,
-    ReasoningDelta, Rules, Severities, Severity, SideChannel, TextDelta, ToolResult, ToolStart,
-    TraceEntry, Unknown,
+    Authoritative, Channel, Done, Envelope, Eof, Error, Event, EventKind, OnResync, Orphan,
+    Pairing, ReasoningDelta, Rules, Severities, Severity, SideChannel, TextDelta, ToolResult,
+    ToolStart, TraceEntry, Unknown,
 };
 use crate::request::{EVENT_STREAM, RequestError, RequestSpec, RouteSpec, SSE_HEADERS, Streams};
 use crate::text::is_blank;

@@ -13,8 +13,8 @@ use super::{Carriage, ChannelSpec, Decode, Disconnect, Encode, Spec, Stamp, Writ
 use crate::error::{Code, Diagnostics};
 use crate::event::{
     Authoritative, Cancelled, Channel, Done, DoneStatus, Envelope, Eof, Error, Event, EventKind,
-    Message, OnResync, Orphan, OutputStream, Pairing, Role, Rules, Severities, Severity, SideChannel, Str,
-    TextDelta, ToolOutput, ToolResult, ToolStart, ToolUse, TurnStarted, Unknown,
+    Message, OnResync, Orphan, OutputStream, Pairing, Role, Rules, Severities, Severity,
+    SideChannel, Str, TextDelta, ToolOutput, ToolResult, ToolStart, ToolUse, TurnStarted, Unknown,
 };
 use crate::ids::EventId;
 use crate::request::{RequestSpec, RouteSpec, SSE_HEADERS, Streams};

@@ -3,6 +3,7 @@
 use alloc::string::String;
 
 use super::fold::Fold;
+use super::replay::Told;
 use super::row::{Field, Row, RowKind};
 use super::segment::fitting;
 use super::session::{Body, SessionRole};
@@ -139,6 +140,7 @@ impl Fold {
             }
         }
         if !is_blank(&message.text) {
+            self.heal(group.clone());
             if group.is_empty() {
                 let mut segment =
                     Segment { step: message.step, settled: true, ..Segment::default() };
@@ -248,6 +250,7 @@ impl Fold {
         let row = pending.row;
         let Some(turn) = self.live.turn.as_mut() else { return };
         let turn_id = turn.id.clone();
+        turn.user = Some(pending.clone());
         turn.echo = (!said).then_some(pending);
         if turn_id.is_some() {
             self.edit(row, Field::TurnId, |row| row.turn_id = turn_id);
@@ -319,6 +322,7 @@ impl Fold {
         let Some(turn) = self.live.turn.as_mut() else { return };
         turn.started = true;
         turn.start_seen = true;
+        turn.told = Told::of(start);
         turn.foreign = waits;
         if let Some(id) = &start.message_id {
             turn.message_id = Some(id.as_ref().into());
