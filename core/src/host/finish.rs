@@ -83,7 +83,8 @@ impl Fold {
     fn patch_final(&mut self, text: &str, at: u64) {
         let Some(turn) = self.live.turn.as_ref() else { return };
         let segments = turn.segments.len();
-        let said = turn.gathered.strip(None, text, &self.ring).is_some_and(is_blank);
+        let said = turn.gathered.strip(None, text, &self.ring).is_some_and(is_blank)
+            || turn.gathered.trimmed(&self.ring) == text;
         if segments == 0 {
             self.push_final(text, at);
         } else if !said && self.segment_text(segments - 1).trim() != text {

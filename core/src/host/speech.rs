@@ -150,6 +150,10 @@ impl Fold {
                 self.rewrite_group(group, &message.text, at);
             }
         }
+        // Blank text that waited for a bubble was all that this message said.
+        if let Some(turn) = self.live.turn.as_mut().filter(|_| is_blank(&message.text)) {
+            turn.gathered.add_text(&core::mem::take(&mut turn.held));
+        }
         // What comes next is another message.
         if matches!(self.live.turn.as_ref().map(|turn| turn.open), Some(Open::Text(_))) {
             self.close_open();

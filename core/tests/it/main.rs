@@ -4,6 +4,7 @@
 mod dialect_laws;
 mod dialect_vectors;
 mod ends_host;
+mod ends_laws;
 mod ends_support;
 mod ends_turn;
 mod host_card;
