@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 use turnwire::dialect::{Decoder, Dialect, Encoder, Stamp};
-use turnwire::event::Envelope;
+use turnwire::event::{Envelope, Event};
 
 use crate::vectors::{bytes, load};
 
@@ -19,6 +19,25 @@ fn run_events() {
 #[test]
 fn workspace() {
     run(include_str!("../vectors/workspace.json"));
+}
+
+/// The JSON form has one key for both sessions, so a vector cannot say this.
+#[test]
+fn a_flat_child_of_workspace_does_not_take_the_session_of_the_envelope() {
+    let child = |payload: &str| {
+        let wire =
+            format!("data: {{\"type\":\"child_started\",\"session_id\":\"s1\",{payload}}}\n\n");
+        let mut decoder = Decoder::new(Dialect::WORKSPACE, None).unwrap();
+        let mut seen = None;
+        decoder.feed(wire.as_bytes(), &mut |envelope| seen = Some(envelope.clone().into_owned()));
+        let seen = seen.unwrap();
+        assert_eq!(seen.session_id.as_deref(), Some("s1"));
+        let Event::SubagentStarted(started) = seen.event else { panic!("{seen:?}") };
+        started.session_id
+    };
+    assert_eq!(child("\"call_id\":\"c\""), None);
+    let nested = child("\"payload\":{\"call_id\":\"c\",\"session_id\":\"s2\"}");
+    assert_eq!(nested.as_deref(), Some("s2"));
 }
 
 fn run(file: &str) {
