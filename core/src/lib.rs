@@ -124,7 +124,7 @@ pub mod time;
 pub mod turn;
 pub mod wire;
 
-pub use ends::{Entry, Host, HostOptions, OpSink, Turn, TurnOptions};
+pub use ends::{Entry, Host, HostOptions, OpSink, Transcoder, Turn, TurnOptions};
 
 /// Runs the examples of the README.
 #[cfg(doctest)]

@@ -12,9 +12,9 @@ use super::{
 };
 use crate::error::{Code, Diagnostics};
 use crate::event::{
-    Authoritative, Channel, Done, Envelope, Eof, Error, Event, EventKind, Orphan, Pairing,
-    ReasoningDelta, Rules, Severities, Severity, SideChannel, TextDelta, ToolResult, ToolStart,
-    TraceEntry, Unknown,
+    Authoritative, Channel, Done, Envelope, Eof, Error, Event, EventKind, OnResync, Orphan,
+    Pairing, ReasoningDelta, Rules, Severities, Severity, SideChannel, TextDelta, ToolResult,
+    ToolStart, TraceEntry, Unknown,
 };
 use crate::request::{EVENT_STREAM, RequestError, RequestSpec, RouteSpec, SSE_HEADERS, Streams};
 use crate::text::is_blank;
@@ -28,6 +28,7 @@ const RULES: Rules = Rules {
     eof_turn: Eof::Agent,
     eof_events: Eof::NotATurn,
     side_channel: SideChannel::None,
+    resync: OnResync::Rebuild,
     question_outlives_turn: false,
     keep_pending_on_end: true,
     makes_call_ids: false,

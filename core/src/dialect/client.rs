@@ -61,6 +61,17 @@ pub enum Role {
 }
 
 impl Role {
+    /// The channel that the answer is.
+    const fn channel(self) -> Channel {
+        match self {
+            Self::Turn => Channel::Turn,
+            Self::Watch => Channel::Events,
+            Self::Answer => Channel::Answer,
+            Self::Cancel => Channel::Cancel,
+            Self::Load => Channel::Load,
+        }
+    }
+
     /// The word in JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -184,7 +195,7 @@ impl ClientSpec {
         let path = path.ok_or_else(|| CallerError::new(Code::NoRoute).with(role.as_str()))?;
         let reads = matches!(role, Role::Watch | Role::Load);
         let mut call = HttpCall {
-            channel: if role == Role::Watch { Channel::Events } else { Channel::Turn },
+            channel: role.channel(),
             method: if reads { "GET" } else { "POST" },
             path: fill(path, ask),
             headers: Vec::new(),

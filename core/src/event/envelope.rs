@@ -6,18 +6,27 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Event, Str};
 
-/// Which of a dialect's two connections something came over, or is meant for.
+/// Which connection something came over, or is meant for.
+///
+/// A dialect streams over one or both of the first two. The others are the answers to a host's
+/// other requests, so that each request has a name to answer it by.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
 )]
 #[serde(rename_all = "snake_case")]
-#[allow(clippy::exhaustive_enums, reason = "a dialect has one or both of these, no third")]
+#[allow(clippy::exhaustive_enums, reason = "the roles of the design's `request` op")]
 pub enum Channel {
     /// The answer to the request that started the turn.
     #[default]
     Turn,
     /// A stream that watches a session.
     Events,
+    /// The answer to a request that settles a question, an approval or a plan.
+    Answer,
+    /// The answer to a request that stops a turn.
+    Cancel,
+    /// The answer to a request that loads the session.
+    Load,
 }
 
 impl Channel {
@@ -26,12 +35,15 @@ impl Channel {
         matches!(self, Self::Turn)
     }
 
-    /// `"turn"` or `"events"`.
+    /// `"turn"`, `"events"`, `"answer"`, `"cancel"` or `"load"`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Turn => "turn",
             Self::Events => "events",
+            Self::Answer => "answer",
+            Self::Cancel => "cancel",
+            Self::Load => "load",
         }
     }
 
@@ -41,6 +53,9 @@ impl Channel {
         match name {
             "turn" => Some(Self::Turn),
             "events" => Some(Self::Events),
+            "answer" => Some(Self::Answer),
+            "cancel" => Some(Self::Cancel),
+            "load" => Some(Self::Load),
             _ => None,
         }
     }

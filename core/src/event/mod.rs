@@ -20,7 +20,9 @@ mod values;
 
 pub use envelope::{Channel, Envelope};
 pub use payload::*;
-pub use rules::{Authoritative, Eof, Orphan, Pairing, Rules, Severities, Severity, SideChannel};
+pub use rules::{
+    Authoritative, Eof, OnResync, Orphan, Pairing, Rules, Severities, Severity, SideChannel,
+};
 pub use values::{Decision, DoneStatus, OutputStream, Phase, QuestionOutcome, RawJson, Role};
 
 /// Text of an event: borrowed from the wire or the caller where that is possible.

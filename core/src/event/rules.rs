@@ -57,6 +57,20 @@ pub enum SideChannel {
     MutedWhileBusy,
 }
 
+/// What a reader does that is told it has missed something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums, reason = "the fold matches every rule")]
+pub enum OnResync {
+    /// The log comes again from its start, or from its oldest entry: after an epoch or a cursor
+    /// that is not the log's, rows are made anew; else what is missing is said (`workspace`).
+    Rebuild,
+    /// The turn that runs comes again from its start, in the place of what is shown of it
+    /// (`run` 4, A1, A3).
+    Turn,
+    /// The session is loaded, once no turn runs (`chat` 3; `chat` 6, A2, A3).
+    Load,
+}
+
 /// How bad the checker finds something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(clippy::exhaustive_enums, reason = "three degrees, named by the design")]
@@ -99,6 +113,8 @@ pub struct Rules {
     pub eof_events: Eof,
     /// Whether a second channel repeats the first.
     pub side_channel: SideChannel,
+    /// What a resync leads to.
+    pub resync: OnResync,
     /// Whether a question stays answerable after the turn's end (X4, `respond`).
     pub question_outlives_turn: bool,
     /// Whether a card keeps its count of unfinished items after the turn's end (X4, `agent`).
@@ -121,6 +137,7 @@ impl Rules {
         eof_turn: Eof::Lost,
         eof_events: Eof::NotATurn,
         side_channel: SideChannel::None,
+        resync: OnResync::Rebuild,
         question_outlives_turn: false,
         keep_pending_on_end: false,
         makes_call_ids: true,

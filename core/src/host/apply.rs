@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use super::fold::Fold;
 use super::turn::Open;
 use crate::error::Code;
-use crate::event::{Channel, Envelope, Event, SideChannel};
+use crate::event::{Channel, Envelope, Event};
 use crate::limits::{EPOCHS_MAX, STAMP_MAX_MS, STAMP_MIN_MS};
 
 /// What an event belongs to.
@@ -85,7 +85,12 @@ impl Fold {
             self.live.ignored.unknown += 1;
             return;
         }
-        if !self.note_seq(env) || !self.is_of_session(env) || self.is_muted(env) {
+        let of_turn = matches!(scope, Scope::Start | Scope::Turn);
+        if !self.note_seq(env) || !self.is_of_session(env) || self.is_muted(env, of_turn) {
+            return;
+        }
+        if self.is_told_again(env, of_turn) {
+            _ = self.late(env);
             return;
         }
         let at = self.stamp(env, at_ms);
@@ -157,17 +162,6 @@ impl Fold {
         self.live.ignored.foreign += 1;
         self.diagnostics.push_with(Code::ForeignSession, self.at(env), named);
         false
-    }
-
-    /// Whether the second channel only repeats what the turn's own says.
-    #[inline]
-    fn is_muted(&mut self, env: &Envelope<'_>) -> bool {
-        let own = self.live.turn.as_ref().is_some_and(|turn| turn.own && !turn.foreign);
-        let muted = self.rules.side_channel == SideChannel::MutedWhileBusy
-            && env.channel == Channel::Events
-            && own;
-        self.live.ignored.muted += u64::from(muted);
-        muted
     }
 
     /// The event's stamp where it can be Unix milliseconds, else the time now. Never used for
@@ -293,6 +287,7 @@ impl Fold {
 
     fn dispatch(&mut self, env: &Envelope<'_>, at: u64) {
         match &env.event {
+            Event::TextDelta(e) if self.live.gap && env.seq.is_none() => self.text_after_gap(e, at),
             Event::TextDelta(e) => self.text_delta(e, at),
             Event::ReasoningDelta(e) => self.reasoning_delta(e, at),
             Event::TurnStarted(e) => self.started(e, env.channel == Channel::Turn, at),
@@ -334,7 +329,7 @@ impl Fold {
             Event::Title(e) => self.panel_value("title", &e.title),
             Event::Queue(e) => self.queue_state(e),
             Event::State(e) => self.agent_state(e),
-            Event::Resync(e) => self.resync(e),
+            Event::Resync(e) => self.resync(e, at),
             Event::Done(e) => self.done(e, at),
             Event::Error(e) => self.error(e, at),
             Event::Cancelled(e) => self.cancelled(e, at),

@@ -12,7 +12,7 @@ use super::payload::{MediaPayload, NoticePayload, Payload, SubagentPayload};
 use super::row::{Row, RowKind, Status};
 use crate::event::{
     Compacted, Continuation, Error, Fallback, ImageFinished, ImageStarted, Media, Notice, Phase,
-    Queue, Resync, State, SubagentFinished, SubagentStarted, SubagentText, SubagentTool,
+    Queue, State, SubagentFinished, SubagentStarted, SubagentText, SubagentTool,
 };
 use crate::limits::ROW_MAX_BYTES;
 
@@ -154,7 +154,13 @@ impl Fold {
         self.push_row(row);
     }
 
-    fn push_notice(&mut self, code: &str, detail: Option<&str>, text: &str, at: u64) -> u64 {
+    pub(super) fn push_notice(
+        &mut self,
+        code: &str,
+        detail: Option<&str>,
+        text: &str,
+        at: u64,
+    ) -> u64 {
         self.snap_to_latest();
         let mut row = Row::new(0, RowKind::Notice, at, bounded(text));
         row.payload = Payload::Notice(NoticePayload {
@@ -227,12 +233,6 @@ impl Fold {
 
     pub(super) fn agent_state(&mut self, state: &State<'_>) {
         self.panel_value("state", state);
-    }
-
-    /// The stream has a hole: what was open does not go on.
-    pub(super) fn resync(&mut self, resync: &Resync<'_>) {
-        self.close_open();
-        self.panel_value("resync", resync);
     }
 
     /// The words for a phase; a blank one clears it.

@@ -1,5 +1,6 @@
 //! What waits for the user: questions, approvals, plans. Each is a row until it is settled.
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -8,13 +9,106 @@ use super::payload::{ApprovalPayload, Payload, PlanPayload, QuestionPayload};
 use super::row::{Row, RowKind, Status};
 use crate::error::Code;
 use crate::event::{
-    ApprovalRequired, ApprovalResolved, Decision, PlanProposed, PlanResolved, Question,
-    QuestionOutcome, QuestionResolved,
+    Answer, ApprovalRequired, ApprovalResolved, Decision, Event, PlanProposed, PlanResolved,
+    Question, QuestionOutcome, QuestionResolved, Str,
 };
 use crate::limits::ROW_MAX_BYTES;
 use crate::text::head_bytes;
 
+/// What waits for the user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::exhaustive_enums, reason = "the three things that a turn waits for")]
+pub enum Asked<'a> {
+    /// The question of this id.
+    Question(&'a str),
+    /// The approval of this id.
+    Approval(&'a str),
+    /// The newest plan.
+    Plan,
+}
+
+impl Asked<'_> {
+    /// Its id; a plan's is `plan`.
+    #[must_use]
+    pub const fn id(&self) -> &str {
+        match self {
+            Self::Question(id) | Self::Approval(id) => id,
+            Self::Plan => "plan",
+        }
+    }
+}
+
 impl Fold {
+    fn asked_row(&self, what: Asked<'_>) -> Option<u64> {
+        match what {
+            Asked::Question(id) => self.question_row(id),
+            Asked::Approval(id) => self.approval_row(id),
+            Asked::Plan => self.open_plan().or_else(|| self.find_row(RowKind::Plan, |_| true)),
+        }
+    }
+
+    /// How far it is; `None` if no row shows it.
+    #[must_use]
+    pub fn asked_status(&self, what: Asked<'_>) -> Option<Status> {
+        self.ring.get(self.asked_row(what)?)?.status
+    }
+
+    /// The server took what the user decided: the row shows it, unless the stream has settled it
+    /// before. Events that resolve nothing change nothing.
+    pub fn agreed(&mut self, event: &Event<'_>) {
+        let waits = |fold: &Self, what| fold.asked_status(what).is_some_and(Status::is_open);
+        match event {
+            Event::QuestionResolved(e) if waits(self, Asked::Question(&e.question_id)) => {
+                self.question_resolved(e);
+            }
+            Event::ApprovalResolved(e) if waits(self, Asked::Approval(&e.approval_id)) => {
+                self.approval_resolved(e);
+            }
+            Event::PlanResolved(e) if waits(self, Asked::Plan) => self.plan_resolved(e),
+            _ => {}
+        }
+    }
+
+    /// The server did not take what the user decided: a row says why. If what waited is `gone`,
+    /// its row is settled, and the stream may still say how; else it can be answered again.
+    pub fn refuse_answer(&mut self, what: Asked<'_>, gone: bool, message: &str, at_ms: u64) {
+        if let Some(row) = self.asked_row(what).filter(|_| gone) {
+            self.edit_payload(row, |row| {
+                if row.status.is_some_and(Status::is_open) {
+                    row.status = Some(Status::Interrupted);
+                }
+            });
+        }
+        let text = if gone { "Answer came too late" } else { "Answer not taken" };
+        self.push_error(text, message, at_ms);
+    }
+
+    /// Answers as a message of the user: the labels of what was chosen and the user's own text,
+    /// one line a question, with the questions before them where there are several.
+    #[must_use]
+    pub fn answer_text(&self, question_id: &str, answers: &[Answer<'_>]) -> String {
+        let row = self.question_row(question_id).and_then(|row| self.ring.get(row));
+        let Some(Payload::Question(asked)) = row.map(|row| &row.payload) else {
+            return String::new();
+        };
+        let mut lines = Vec::new();
+        for answer in answers {
+            let item = asked.questions.iter().find(|item| item.id == answer.id);
+            let label = |id: &Str<'_>| {
+                let choice = item.and_then(|item| item.options.iter().find(|c| c.id == *id));
+                String::from(choice.map_or(&**id, |choice| &*choice.label))
+            };
+            let mut parts: Vec<String> = answer.selected.iter().map(label).collect();
+            parts.extend(answer.text.as_deref().map(String::from));
+            let said = parts.join(", ");
+            lines.push(match item.filter(|_| asked.questions.len() > 1) {
+                Some(item) => format!("{} {said}", item.text),
+                None => said,
+            });
+        }
+        lines.join("\n")
+    }
+
     pub(super) fn question(&mut self, question: &Question<'_>, at: u64) {
         let id = &*question.question_id;
         if self.question_row(id).is_some() {

@@ -12,7 +12,9 @@ use super::row::{Field, RowKind, Status};
 use super::session::{Body, SessionRole};
 use super::turn::Open;
 use crate::error::Code;
-use crate::event::{Authoritative, Cancelled, Channel, Done, DoneStatus, Eof, Error, TraceEntry};
+use crate::event::{
+    Authoritative, Cancelled, Channel, Done, DoneStatus, Eof, Error, SideChannel, TraceEntry,
+};
 use crate::limits::{CARD_ITEMS_MAX, ENDED_TURNS_MAX};
 use crate::text::{is_blank, relative_path};
 
@@ -65,7 +67,10 @@ impl Fold {
         let segments = turn.segments.len();
         match self.rules.authoritative {
             Authoritative::PatchSegment if given.is_none() => {}
-            Authoritative::PatchSegment => self.patch_final(&text, at),
+            Authoritative::PatchSegment => {
+                self.heal(0..segments);
+                self.patch_final(&text, at);
+            }
             Authoritative::OpenTail if segments == 0 => self.push_final(&text, at),
             Authoritative::OpenTail if is_tail_open => self.rewrite_tail(&text, at),
             Authoritative::OpenTail => self.push_rest(&text, at),
@@ -78,7 +83,8 @@ impl Fold {
     fn patch_final(&mut self, text: &str, at: u64) {
         let Some(turn) = self.live.turn.as_ref() else { return };
         let segments = turn.segments.len();
-        let said = turn.gathered.strip(None, text, &self.ring).is_some_and(is_blank);
+        let said = turn.gathered.strip(None, text, &self.ring).is_some_and(is_blank)
+            || turn.gathered.trimmed(&self.ring) == text;
         if segments == 0 {
             self.push_final(text, at);
         } else if !said && self.segment_text(segments - 1).trim() != text {
@@ -141,6 +147,7 @@ impl Fold {
         let eof = match channel {
             Channel::Turn => self.rules.eof_turn,
             Channel::Events => self.rules.eof_events,
+            Channel::Answer | Channel::Cancel | Channel::Load => return,
         };
         if self.live.turn.is_none() || eof == Eof::NotATurn {
             return;
@@ -148,7 +155,10 @@ impl Fold {
         self.diagnostics.push(Code::EndedWithoutTerminal, self.live.events);
         match eof {
             Eof::Agent => self.done(&Done::new(), at_ms),
-            _ => self.lose(at_ms),
+            _ => {
+                self.lose(at_ms);
+                self.broke_off();
+            }
         }
     }
 
@@ -195,6 +205,9 @@ impl Fold {
         if !is_blank(&text) {
             self.store(SessionRole::Assistant, Body::Text(text), at);
         }
+        let owed = turn.own && !turn.foreign && !turn.side_ended && self.live.side_seen;
+        self.live.side_tail = owed && self.rules.side_channel == SideChannel::MutedWhileBusy;
+        self.live.gap = false;
         let (kind, line) = outcome.line();
         let role = if kind == RowKind::System { SessionRole::System } else { SessionRole::Error };
         let row = self.push_text(kind, &line, at);
@@ -202,6 +215,8 @@ impl Fold {
             slot.row.turn_id.clone_from(&turn.id);
         }
         self.store(role, Body::Text(line), at);
+        self.drop_reused();
+        self.live.told = Some(turn.told);
         self.live.outcome = Some(outcome);
         self.live.ended = true;
         self.live.late_noted = false;

@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::op::{Lifecycle, Op, Rows};
 use super::outcome::{Failure, Outcome, OutcomeKind};
 use super::queue::Queue;
+use super::replay::Told;
 use super::ring::Ring;
 use super::row::{Field, RowKind};
 use super::session::{Body, Session, SessionRole, StoredRow};
@@ -95,6 +96,24 @@ pub(super) struct Live {
     pub ended: bool,
     /// The late events of the ended turn were noted.
     pub late_noted: bool,
+    /// By what the last turn is known again.
+    pub told: Option<Told>,
+    /// The last turn is told once more, up to its end.
+    pub repeats: bool,
+    /// The turn that runs is told anew with its next event.
+    pub replay_due: bool,
+    /// The session is to be loaded.
+    pub load_due: bool,
+    /// The session is to be loaded, or is being loaded.
+    pub loading: bool,
+    /// The watching connection is another, and nothing without a number has come since.
+    pub gap: bool,
+    /// The second channel has brought something.
+    pub side_seen: bool,
+    /// The second channel still owes the end of a turn that has ended.
+    pub side_tail: bool,
+    /// Messages that are written again, from where to where.
+    pub reuse: (usize, usize),
     pub ended_ids: VecDeque<Box<str>>,
     pub epochs: VecDeque<(Option<Box<str>>, u64)>,
     pub server_session: Option<Box<str>>,
@@ -116,7 +135,8 @@ impl Live {
     /// Whether the counters have room to go on; for what comes from outside.
     pub(super) fn is_sound(&self) -> bool {
         let ignored = self.ignored;
-        let counts = [self.next_segment, self.revision, self.events, self.earlier as u64];
+        let reuse = self.reuse.0.max(self.reuse.1) as u64;
+        let counts = [self.next_segment, self.revision, self.events, self.earlier as u64, reuse];
         let more = [ignored.late, ignored.duplicate, ignored.foreign, ignored.muted];
         let all = counts.into_iter().chain(more).chain([ignored.unknown, self.window_start as u64]);
         all.into_iter().all(|count| count < COUNTER_MAX)
@@ -241,6 +261,7 @@ impl Fold {
         let row = self.push_user(prompt, None, client_id, at_ms);
         self.store(SessionRole::User, Body::Text(prompt.into()), at_ms);
         self.live.stopped_user = None;
+        self.live.repeats = false;
         self.live.pending_user =
             Some(PendingUser { row, client_id: client_id.map(Into::into), text: prompt.into() });
         self.begin_turn(true);
@@ -430,7 +451,11 @@ impl Fold {
     pub(super) fn begin_turn(&mut self, own: bool) {
         self.snap_to_latest();
         let first_row = self.ring.next_id();
-        self.live.turn = Some(Turn { own, first_row, ..Turn::default() });
+        let first_message = self.session.messages.len();
+        self.live.turn = Some(Turn { own, first_row, first_message, ..Turn::default() });
+        self.live.reuse = (first_message, first_message);
+        self.live.side_tail = false;
+        self.live.gap = false;
         self.live.ended = false;
         self.live.late_noted = false;
         self.live.outcome = None;

@@ -17,6 +17,7 @@ mod op;
 mod outcome;
 mod payload;
 mod queue;
+mod replay;
 mod ring;
 mod row;
 mod rows;
@@ -29,6 +30,7 @@ mod turn;
 mod view;
 mod window;
 
+pub use ask::Asked;
 pub use card::{Card, Item, ItemStatus};
 pub use fold::{Fold, FoldOptions, Ignored};
 pub use op::{CardChange, Lifecycle, Op, PatchSet, Request, Rows, StoreAction, WindowReason};

@@ -116,6 +116,12 @@ impl Queue {
         }
     }
 
+    /// The messages from this one on are no more.
+    pub(super) fn forget_from(&mut self, message: usize) {
+        self.list.retain(|p| !matches!(p, Pending::Store(_, index) if *index >= message));
+        self.stored = self.stored.min(message);
+    }
+
     pub(super) fn cancelled(&mut self, by: &str) {
         self.list.push(Pending::Cancelled(by.into()));
     }

@@ -78,8 +78,8 @@ pub(super) struct Slot {
     pub mark: Mark,
 }
 
-/// The rows, oldest first. Their ids follow each other without a gap, so that a row is found in
-/// constant time.
+/// The rows, oldest first. Their ids rise, and mostly follow each other without a gap: then a row
+/// is found in constant time, else in logarithmic time.
 #[derive(Clone, Debug)]
 pub(super) struct Ring {
     slots: VecDeque<Slot>,
@@ -129,7 +129,10 @@ impl Ring {
 
     fn index(&self, id: u64) -> Option<usize> {
         let first = self.slots.front()?.row.id;
-        usize::try_from(id.checked_sub(first)?).ok()
+        let guess = usize::try_from(id.checked_sub(first)?).ok()?;
+        let is = |at: &usize| self.slots.get(*at).is_some_and(|slot| slot.row.id == id);
+        // Rows that were taken back left a gap.
+        Some(guess).filter(is).or_else(|| self.slots.binary_search_by_key(&id, |s| s.row.id).ok())
     }
 
     pub(super) fn get(&self, id: u64) -> Option<&Row> {
@@ -155,6 +158,12 @@ impl Ring {
         (id, evicted)
     }
 
+    /// Takes back the rows from this id on; their ids are not used again.
+    pub(super) fn truncate(&mut self, id: u64) -> impl Iterator<Item = Row> + use<> {
+        let from = self.slots.partition_point(|slot| slot.row.id < id);
+        self.slots.split_off(from).into_iter().map(|slot| slot.row)
+    }
+
     /// Forgets all rows, but not the ids they had.
     pub(super) fn clear(&mut self) {
         self.slots.clear();
@@ -167,12 +176,12 @@ impl Ring {
         }
     }
 
-    /// The ring with these rows, whose ids must follow each other below `next_id`.
+    /// The ring with these rows, whose ids must rise below `next_id`.
     pub(super) fn restore(max_rows: usize, next_id: u64, slots: VecDeque<Slot>) -> Option<Self> {
         let ring = Self { slots, max_rows, next_id };
-        let first = ring.slots.front().map_or(next_id, |slot| slot.row.id);
-        let rising = ring.slots.iter().zip(first..).all(|(slot, id)| slot.row.id == id);
-        let ends = first.checked_add(ring.slots.len() as u64)? == next_id || ring.slots.is_empty();
+        let later = ring.slots.iter().skip(1);
+        let rising = ring.slots.iter().zip(later).all(|(a, b)| a.row.id < b.row.id);
+        let ends = ring.slots.back().is_none_or(|slot| slot.row.id < next_id);
         let room = next_id < 1 << 62;
         (rising && ends && room && max_rows > 0 && ring.slots.len() <= max_rows).then_some(ring)
     }

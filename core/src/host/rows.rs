@@ -175,9 +175,25 @@ impl Fold {
 
     /// Adds a message to the session.
     pub(super) fn store(&mut self, role: SessionRole, body: Body, at: u64) {
+        if self.live.reuse.0 < self.live.reuse.1 {
+            // The turn is told anew.
+            let index = self.live.reuse.0;
+            self.live.reuse.0 += 1;
+            self.session.replace(index, role, body, at);
+            return self.queue.patch(index);
+        }
         let id = self.message_id();
         let index = self.session.push(Message { id, role, body, at });
         self.queue.append(index);
+    }
+
+    /// Forgets messages of a turn that was told anew and has fewer of them now.
+    pub(super) fn drop_reused(&mut self) {
+        let (from, to) = core::mem::take(&mut self.live.reuse);
+        if from < to {
+            self.session.messages.truncate(from);
+            self.queue.forget_from(from);
+        }
     }
 
     /// Tells the store that a card which it has is another now.

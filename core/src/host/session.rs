@@ -94,6 +94,17 @@ impl Session {
         index
     }
 
+    /// Writes a message anew, under its id.
+    pub(super) fn replace(&mut self, index: usize, role: SessionRole, body: Body, at: u64) {
+        if let Body::Row(row) = body {
+            self.cards.push_back((row, index));
+        }
+        self.updated_at = self.updated_at.max(at);
+        if let Some(message) = self.messages.get_mut(index) {
+            (message.role, message.body, message.at) = (role, body, at);
+        }
+    }
+
     /// Where the card of this row is.
     pub(super) fn card_index(&self, row: u64) -> Option<usize> {
         let at = self.cards.binary_search_by_key(&row, |(row, _)| *row).ok()?;

@@ -18,7 +18,7 @@ use crate::event::Rules;
 use crate::limits::ROW_MAX_BYTES;
 
 /// The form below. Any change to what is written needs another number.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 #[derive(Serialize)]
 struct Written<'a> {

@@ -3,6 +3,7 @@
 use alloc::string::String;
 
 use super::fold::Fold;
+use super::replay::Told;
 use super::row::{Field, Row, RowKind};
 use super::segment::fitting;
 use super::session::{Body, SessionRole};
@@ -140,6 +141,7 @@ impl Fold {
             }
         }
         if !is_blank(&message.text) {
+            self.heal(group.clone());
             if group.is_empty() {
                 let mut segment =
                     Segment { step: message.step, settled: true, ..Segment::default() };
@@ -148,6 +150,10 @@ impl Fold {
             } else {
                 self.rewrite_group(group, &message.text, at);
             }
+        }
+        // Blank text that waited for a bubble was all that this message said.
+        if let Some(turn) = self.live.turn.as_mut().filter(|_| is_blank(&message.text)) {
+            turn.gathered.add_text(&core::mem::take(&mut turn.held));
         }
         // What comes next is another message.
         if matches!(self.live.turn.as_ref().map(|turn| turn.open), Some(Open::Text(_))) {
@@ -249,6 +255,7 @@ impl Fold {
         let row = pending.row;
         let Some(turn) = self.live.turn.as_mut() else { return };
         let turn_id = turn.id.clone();
+        turn.user = Some(pending.clone());
         turn.echo = (!said).then_some(pending);
         if turn_id.is_some() {
             self.edit(row, Field::TurnId, |row| row.turn_id = turn_id);
@@ -320,6 +327,7 @@ impl Fold {
         let Some(turn) = self.live.turn.as_mut() else { return };
         turn.started = true;
         turn.start_seen = true;
+        turn.told = Told::of(start);
         turn.foreign = waits;
         if let Some(id) = &start.message_id {
             turn.message_id = Some(id.as_ref().into());

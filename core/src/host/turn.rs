@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::gathered::Gathered;
+use super::replay::Told;
 use crate::limits::{EARLY_OUTPUT_MAX_BYTES, EARLY_OUTPUT_MAX_CALLS};
 use crate::text::head_bytes;
 
@@ -61,10 +62,18 @@ pub(super) struct Turn {
     /// The message sent from here, if the server took it without repeating it: the stream may
     /// still say it once.
     pub echo: Option<PendingUser>,
+    /// The message sent from here that began it, once the server took it.
+    pub user: Option<PendingUser>,
+    /// By what it is known again.
+    pub told: Told,
+    /// The second channel has brought its end.
+    pub side_ended: bool,
     /// The stream has spoken of it.
     pub started: bool,
     /// The first row that may belong to it.
     pub first_row: u64,
+    /// The first message of the session that may belong to it.
+    pub first_message: usize,
     pub open: Open,
     pub open_segment: u64,
     /// The card that the next call joins: it is the newest row.

@@ -23,6 +23,10 @@ impl Fold {
     ///
     /// [`Code::Busy`] while a turn runs, [`Code::BadSession`] without a list of messages.
     pub fn hydrate(&mut self, session: &Value) -> Result<(), CallerError> {
+        self.put(session, WindowReason::Hydrate)
+    }
+
+    pub(super) fn put(&mut self, session: &Value, reason: WindowReason) -> Result<(), CallerError> {
         if self.live.turn.is_some() {
             return Err(Code::Busy.into());
         }
@@ -30,7 +34,8 @@ impl Fold {
         self.adopt(parsed);
         self.queue.hydrated(self.session.messages.len());
         let start = self.session.messages.len().saturating_sub(self.ring.max_rows());
-        self.show(start, WindowReason::Hydrate);
+        self.live.told = None;
+        self.show(start, reason);
         Ok(())
     }
 

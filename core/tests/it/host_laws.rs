@@ -13,6 +13,9 @@ use crate::host_vectors::{AT, paint, rules};
 pub enum Step {
     Submit(u8),
     Event(Value),
+    /// Over the channel that watches.
+    Beside(Value),
+    Reconnect,
     Eof,
     Stop,
     Earlier,
@@ -80,6 +83,13 @@ fn any_event(g: &mut Gen) -> Value {
         25 => json!({"type": "tool_result", "name": name, "ok": ok, "summary": "",
                      "preview": "\\".repeat(60_000)}),
         26 => json!({"type": "cancelled", "by": "user"}),
+        27 => json!({"type": "resync", "reason": if ok { "epoch" } else { "overflow" },
+                     "oldest_seq": 9}),
+        28 => json!({"type": "notice", "code": text}),
+        29 => json!({"type": "turn_started", "user_text": text}),
+        30 => {
+            json!({"type": "media", "call_id": id, "kind": "image", "mime_type": "m", "url": "u"})
+        }
         _ => plain_event(g),
     }
 }
@@ -91,6 +101,8 @@ impl Arbitrary for Step {
             2 => Self::Stop,
             3 => Self::Eof,
             4 => Self::Earlier,
+            5 => Self::Beside(any_event(g)),
+            6 => Self::Reconnect,
             _ => Self::Event(any_event(g)),
         }
     }
@@ -111,7 +123,8 @@ impl Arbitrary for Plain {
     }
 }
 
-const RULES: [&str; 5] = ["agent", "canonical", "fifo", "outlives", "muted"];
+const RULES: [&str; 9] =
+    ["agent", "canonical", "fifo", "outlives", "muted", "respond", "run", "workspace", "chat"];
 
 fn make(rules_at: u8, max_rows: usize, bridge: bool) -> (Fold, &'static str) {
     let name = RULES[usize::from(rules_at) % RULES.len()];
@@ -126,12 +139,16 @@ fn run(fold: &mut Fold, step: &Step, seq: Option<u64>) {
         Step::Submit(n) => {
             let _ = fold.submit(&format!("prompt {n}"), None, AT);
         }
-        Step::Event(event) => {
+        Step::Event(event) | Step::Beside(event) => {
             let event: Event<'static> = serde_json::from_value(event.clone()).unwrap();
             let mut env = Envelope::new(event);
             env.seq = seq;
+            if matches!(step, Step::Beside(_)) {
+                env.channel = Channel::Events;
+            }
             fold.apply(&env, AT);
         }
+        Step::Reconnect => fold.reconnected(),
         Step::Eof => fold.end_of_input(Channel::Turn, AT),
         Step::Stop => fold.stop(AT),
         Step::Earlier => {
@@ -271,7 +288,7 @@ quickcheck! {
                 Step::Event(event) => slow.event(event),
                 Step::Eof => slow.eof(),
                 Step::Stop => slow.stop(),
-                Step::Earlier => {}
+                Step::Earlier | Step::Beside(_) | Step::Reconnect => {}
             }
         }
         let found: Vec<_> = fold.rows().iter()

@@ -22,7 +22,7 @@ pub fn rules(name: &str) -> Rules {
         "outlives" => rules.question_outlives_turn = true,
         "muted" => rules.side_channel = SideChannel::MutedWhileBusy,
         "canonical" => {}
-        other => panic!("no rules {other}"),
+        other => return *turnwire::dialect::Dialect::parse(other).unwrap().rules(),
     }
     rules
 }

@@ -17,7 +17,7 @@ use alloc::boxed::Box;
 use super::client::ClientSpec;
 use super::{Carriage, ChannelSpec, Disconnect, Spec};
 use crate::event::{
-    Authoritative, Channel, Eof, EventKind, Orphan, Pairing, Rules, Severities, Severity,
+    Authoritative, Channel, Eof, EventKind, OnResync, Orphan, Pairing, Rules, Severities, Severity,
     SideChannel,
 };
 use crate::request::{EVENT_STREAM, FieldType, Headers, RequestSpec, RouteSpec, Streams};
@@ -34,6 +34,7 @@ const RULES: Rules = Rules {
     eof_turn: Eof::Lost,
     eof_events: Eof::NotATurn,
     side_channel: SideChannel::None,
+    resync: OnResync::Rebuild,
     question_outlives_turn: true,
     keep_pending_on_end: false,
     makes_call_ids: true,

@@ -16,7 +16,6 @@ use crate::event::{
 };
 use crate::ids::EventId;
 use crate::limits::STEPS_PREVIEWED_MAX;
-use crate::text::is_blank;
 use crate::wire::Frame;
 use crate::wire::json::Value;
 
@@ -211,7 +210,7 @@ impl Decoder {
                 return None;
             }
             _ => Message {
-                step: self.step_of(is_blank(&text)),
+                step: self.step_of(text.is_empty()),
                 tool_uses: calls,
                 ..Message::new(Role::Assistant, text)
             }
@@ -227,9 +226,9 @@ impl Decoder {
 
     /// The step of the next message of the model: the n-th with text is of the n-th preview (A4).
     /// One without text is of the step that its place names, unless a preview waits for that.
-    fn step_of(&mut self, blank: bool) -> Option<u64> {
+    fn step_of(&mut self, empty: bool) -> Option<u64> {
         self.messages = self.messages.saturating_add(1);
-        if !blank {
+        if !empty {
             return self.previews.pop_front().flatten();
         }
         let place = Some(self.messages);

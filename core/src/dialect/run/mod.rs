@@ -24,7 +24,7 @@ use super::fields::Fields;
 use super::{Carriage, ChannelSpec, Dialect, Disconnect, JsonFailure, JsonForm, JsonTurn, Spec};
 use crate::error::Diagnostics;
 use crate::event::{
-    Authoritative, Channel, Eof, EventKind, Orphan, Pairing, Rules, Severities, Severity,
+    Authoritative, Channel, Eof, EventKind, OnResync, Orphan, Pairing, Rules, Severities, Severity,
     SideChannel,
 };
 use crate::request::{FieldType, RequestError, RequestSpec, RouteSpec, SSE_HEADERS, Streams};
@@ -43,6 +43,7 @@ const RULES: Rules = Rules {
     eof_turn: Eof::Lost,
     eof_events: Eof::NotATurn,
     side_channel: SideChannel::None,
+    resync: OnResync::Turn,
     question_outlives_turn: false,
     keep_pending_on_end: false,
     makes_call_ids: false,

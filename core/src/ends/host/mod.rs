@@ -2,6 +2,7 @@
 
 mod conn;
 mod options;
+mod side;
 mod snapshot;
 mod verbs;
 
@@ -13,6 +14,7 @@ use serde_json::{Value, json};
 
 use self::conn::{Body, Conn};
 pub use self::options::HostOptions;
+use self::side::Side;
 use crate::dialect::{Answer, Dialect, Role};
 use crate::error::{CallerError, Diagnostics};
 use crate::event::Channel;
@@ -62,6 +64,12 @@ pub struct Host {
     turn: Option<Conn>,
     /// The stream that watches the session.
     watch: Option<Conn>,
+    /// Requests beside the streams, oldest first.
+    sides: Vec<Side>,
+    /// What the turn that was submitted last answers, in a dialect without a route for it.
+    said_by_turn: Option<crate::event::Event<'static>>,
+    /// The stream that watches was open before.
+    watched: bool,
     link: Link,
     requests: u64,
     waiting: Vec<Pending>,
@@ -170,13 +178,14 @@ impl Host {
 
     fn slot(&mut self, channel: Channel) -> &mut Option<Conn> {
         match channel {
-            Channel::Turn => &mut self.turn,
             Channel::Events => &mut self.watch,
+            _ => &mut self.turn,
         }
     }
 
     /// Gives the ops of the rows, then those of the connections.
     fn flush(&mut self, sink: &mut OpSink<'_>) {
+        self.load_if_due();
         self.fold.drain(sink);
         for pending in self.waiting.drain(..) {
             match &pending {
@@ -222,8 +231,11 @@ impl Host {
             Advice::Resume { .. } => "waiting",
             Advice::Stop => "closed",
             Advice::ReportInterrupted | Advice::GiveUp => {
-                let at = self.at(now);
-                self.fold.lose(at);
+                // A turn that is read over its own channel goes on there.
+                if self.dialect.turn_channel() == Channel::Events {
+                    let at = self.at(now);
+                    self.fold.lose(at);
+                }
                 "lost"
             }
         };
@@ -238,7 +250,9 @@ impl Host {
     /// What an answer that was no stream means for the turn.
     fn settle_answer(&mut self, now: Millis, status: u16, body: &[u8]) {
         let at = self.at(now);
-        match self.dialect.http_answer(status, &String::from_utf8_lossy(body)) {
+        let answer = self.dialect.http_answer(status, &String::from_utf8_lossy(body));
+        self.turn_taken(!matches!(answer, Answer::Refused { .. }));
+        match answer {
             Answer::Whole { text, trace, cwd } => {
                 self.fold.answer_json(&text, &trace, cwd.as_deref(), at);
             }

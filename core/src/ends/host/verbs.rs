@@ -10,7 +10,7 @@ use super::conn::{Body, Conn};
 use super::{Host, HostOptions, OpSink};
 use crate::dialect::{Ask, Decoder, Dialect, Role};
 use crate::error::{CallerError, Code, Diagnostics};
-use crate::event::Channel;
+use crate::event::{Channel, EventKind};
 use crate::host::{Failure, Fold, FoldOptions};
 use crate::link::{Link, LinkOptions};
 use crate::request::EVENT_STREAM;
@@ -44,6 +44,9 @@ impl Host {
             turn: None,
             watch: None,
             link: Link::new(LinkOptions::watching(options.seed)),
+            sides: Vec::new(),
+            said_by_turn: None,
+            watched: false,
             requests: 0,
             waiting: Vec::new(),
             diagnostics: Diagnostics::default(),
@@ -131,6 +134,9 @@ impl Host {
         sink: &mut OpSink<'_>,
     ) -> Result<(), CallerError> {
         let channel = self.channel(channel);
+        if self.side_response(channel, status) {
+            return Ok(());
+        }
         let essence = content_type.split(';').next().unwrap_or_default().trim();
         let streams = status == 200
             && (essence.eq_ignore_ascii_case(EVENT_STREAM)
@@ -149,7 +155,12 @@ impl Host {
             self.link.handle_response(status);
             if streams {
                 self.show_connection("open");
+                if core::mem::replace(&mut self.watched, true) {
+                    self.fold.reconnected();
+                }
             }
+        } else if streams {
+            self.turn_taken(true);
         }
         self.flush(sink);
         Ok(())
@@ -171,18 +182,22 @@ impl Host {
         sink: &mut OpSink<'_>,
     ) -> Result<(), CallerError> {
         let channel = self.channel(channel);
+        if self.side_feed(channel, chunk) {
+            return Ok(());
+        }
         let at = self.at(now);
         let (dialect, fold, link) = (self.dialect, &mut self.fold, &mut self.link);
         let slot = match channel {
-            Channel::Turn => &mut self.turn,
             Channel::Events => &mut self.watch,
+            _ => &mut self.turn,
         };
         let conn = slot.get_or_insert_with(|| Conn::new(0, now));
         if conn.aborted {
             return Ok(());
         }
         conn.last_byte = now;
-        if let Body::Waiting = conn.body {
+        let unasked = matches!(conn.body, Body::Waiting);
+        if unasked {
             conn.body = Body::Stream(Box::new(Decoder::new(dialect, Some(channel))?));
         }
         let was_busy = fold.is_busy();
@@ -190,12 +205,17 @@ impl Host {
             Body::Waiting => {}
             Body::Text { bytes, .. } => Conn::keep(bytes, chunk),
             Body::Stream(decoder) => {
-                let mut events = 0_u64;
+                let (mut events, mut resync) = (0_u64, false);
                 decoder.feed(chunk, &mut |envelope| {
                     events += 1;
+                    resync |= envelope.event.kind() == EventKind::Resync;
                     fold.apply(envelope, at);
                 });
                 if channel == Channel::Events {
+                    if resync {
+                        // The cursor was not this log's; the next id that comes is (`chat` A5).
+                        link.resume_from(None);
+                    }
                     if events > 0 {
                         link.handle_event(decoder.last_event_id());
                     }
@@ -204,6 +224,9 @@ impl Host {
                     }
                 }
             }
+        }
+        if unasked && channel == Channel::Turn {
+            self.turn_taken(true);
         }
         if was_busy && !self.fold.is_busy() {
             self.turn_ended(channel);
@@ -224,6 +247,10 @@ impl Host {
         sink: &mut OpSink<'_>,
     ) -> Result<(), CallerError> {
         let channel = self.channel(channel);
+        if self.side_end(now, channel, None) {
+            self.flush(sink);
+            return Ok(());
+        }
         let at = self.at(now);
         let Some(conn) = self.slot(channel).as_mut() else { return Ok(()) };
         let aborted = conn.aborted;
@@ -263,14 +290,25 @@ impl Host {
         sink: &mut OpSink<'_>,
     ) -> Result<(), CallerError> {
         let channel = self.channel(channel);
-        let aborted = self.slot(channel).as_ref().is_some_and(|conn| conn.aborted);
+        if self.side_end(now, channel, Some(message)) {
+            self.flush(sink);
+            return Ok(());
+        }
+        let slot = self.slot(channel).as_ref();
+        let aborted = slot.is_some_and(|conn| conn.aborted);
+        let streamed = slot.is_some_and(|conn| matches!(conn.body, Body::Stream(_)));
         self.close(channel, if aborted { "aborted" } else { "failed" });
         match channel {
             Channel::Events => self.watch_closed(now),
-            Channel::Turn if aborted => {}
-            Channel::Turn => {
+            _ if aborted => {}
+            _ => {
                 let at = self.at(now);
+                let cut = streamed && self.fold.is_busy();
+                self.turn_taken(false);
                 self.fold.refuse(&Failure::new(message), at);
+                if cut {
+                    self.fold.broke_off();
+                }
             }
         }
         self.flush(sink);
@@ -288,6 +326,7 @@ impl Host {
             return Ok(());
         }
         let at = self.at(now);
+        self.turn_taken(false);
         self.fold.stop(at);
         self.abort(Channel::Turn);
         if let Ok(call) = self.dialect.http_call(Role::Cancel, &self.about()) {
@@ -348,7 +387,7 @@ impl Host {
         Ok(())
     }
 
-    fn about(&self) -> Ask<'_> {
+    pub(super) fn about(&self) -> Ask<'_> {
         Ask {
             base_path: &self.options.base_path,
             workspace_id: self.options.workspace_id.as_deref().unwrap_or(DEFAULT_WORKSPACE),
