@@ -171,6 +171,13 @@ pub const RETRY_MAX_MS: u64 = 86_400_000;
 /// opens more is broken or hostile.
 pub const OPEN_CALLS_MAX: usize = 1024;
 
+/// Steps of one turn whose preview waits for its message (`run` 4, A4): all of them, since messages
+/// may come at the end. A turn has a few dozen.
+pub const STEPS_PREVIEWED_MAX: usize = 1024;
+
+/// Names in a usage that is summed over the steps of a turn. Providers have about a dozen.
+pub const USAGE_NAMES_MAX: usize = 64;
+
 /// Settled ids of one kind (calls, questions, …) that a turn remembers, so that a second result is
 /// told from one without a call. Older ones are forgotten.
 pub const SETTLED_IDS_MAX: usize = 1024;

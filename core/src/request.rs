@@ -82,6 +82,8 @@ pub struct RouteSpec {
     pub fields: &'static [(&'static str, FieldType)],
     /// Fields of [`RouteSpec::fields`] that a body must have.
     pub needs: &'static [&'static str],
+    /// Groups of [`RouteSpec::fields`], one of which a body must have whole; none if it need not.
+    pub one_of: &'static [&'static [&'static str]],
 }
 
 /// The type of a field.
@@ -94,8 +96,16 @@ pub enum FieldType {
     Text,
     /// A list of strings.
     Texts,
+    /// A list.
+    List,
     /// An object.
     Object,
+    /// A whole number from 0.
+    Count,
+    /// A number from 0.
+    Amount,
+    /// One of these words.
+    Word(&'static [&'static str]),
 }
 
 impl FieldType {
@@ -104,7 +114,11 @@ impl FieldType {
             Self::Bool => value.is_boolean(),
             Self::Text => value.is_string(),
             Self::Texts => value.as_array().is_some_and(|list| list.iter().all(Value::is_string)),
+            Self::List => value.is_array(),
             Self::Object => value.is_object(),
+            Self::Count => value.is_u64(),
+            Self::Amount => value.as_f64().is_some_and(|amount| amount >= 0.0),
+            Self::Word(words) => value.as_str().is_some_and(|word| words.contains(&word)),
         }
     }
 
@@ -113,7 +127,11 @@ impl FieldType {
             Self::Bool => " must be true or false.",
             Self::Text => " must be a string.",
             Self::Texts => " must be a list of strings.",
+            Self::List => " must be a list.",
             Self::Object => " must be an object.",
+            Self::Count => " must be a whole number from 0.",
+            Self::Amount => " must be a number from 0.",
+            Self::Word(_) => " is none of its words.",
         }
     }
 }
@@ -132,6 +150,7 @@ impl RouteSpec {
             session_required: false,
             fields: &[],
             needs: &[],
+            one_of: &[],
         }
     }
 
@@ -314,12 +333,15 @@ pub fn parse(
     let Some(route) = spec.routes.iter().find(|r| r.name == options.route) else {
         return Err(refuse(404, "No such route."));
     };
-    if options.content_type.is_some_and(|t| !is_json(t)) {
+    // What says nothing needs no type.
+    let says_nothing = body.is_empty() && route.prompt.is_empty();
+    if options.content_type.is_some_and(|t| !says_nothing && !is_json(t)) {
         return Err(refuse(415, "Content-Type must be application/json."));
     }
     if body.len() > options.max_body_bytes {
         return Err(refuse(413, "The request body is too large."));
     }
+    let body = if says_nothing { b"{}" } else { body };
     let Ok(value) = serde_json::from_slice::<Value>(body) else {
         return Err(refuse(400, "The request body is not valid JSON."));
     };
@@ -367,6 +389,11 @@ pub fn parse(
             Some(value) if !of.holds(value) => return Err(named(key, of.refusal())),
             _ => {}
         }
+    }
+    let has = |key: &&str| fields.get(*key).is_some_and(|value| !value.is_null());
+    if !route.one_of.is_empty() && !route.one_of.iter().any(|group| group.iter().all(has)) {
+        let groups: Vec<_> = route.one_of.iter().map(|group| group.join(" and ")).collect();
+        return Err(refuse(400, &[&groups.join(", or "), " must be given."].concat()));
     }
     Ok(Request { prompt, model_id, cwd, session_id, fields })
 }

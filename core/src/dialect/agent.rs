@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 use super::client::{Answer, ClientSpec};
 use super::fields::{Fields, Joiner, read};
 use super::{
-    Carriage, ChannelSpec, Decode, Dialect, Disconnect, Encode, JsonFailure, JsonTurn, Spec, Stamp,
-    Written,
+    Carriage, ChannelSpec, Decode, Dialect, Disconnect, Encode, JsonFailure, JsonForm, JsonTurn,
+    Spec, Stamp, Written,
 };
 use crate::error::{Code, Diagnostics};
 use crate::event::{
@@ -69,7 +69,7 @@ pub(super) static SPEC: Spec = Spec {
         refusal: |status| (status == 404).then_some("Agent API not available."),
         ..ClientSpec::new("/api/agent")
     },
-    json_answer: Some(json_answer),
+    json_answer: Some(JsonForm { answer: json_answer, has_messages: false }),
     disconnect: Disconnect::Cancel,
     numbers_events: false,
     carriage,

@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::error::{CallerError, Code};
-use crate::event::{Channel, TraceEntry};
+use crate::event::{Channel, Decision, PlanResolved, TraceEntry};
 use crate::request::EVENT_STREAM;
 use crate::wire::json::{ObjectWriter, RawJson, read_object};
 
@@ -38,6 +38,10 @@ pub struct Ask<'a> {
     pub question_id: &'a str,
     /// The answers to it; none to leave it unanswered.
     pub answers: &'a [crate::event::Answer<'a>],
+    /// The approval that is settled, in the place of a question.
+    pub approval: Option<(&'a str, Decision)>,
+    /// How a plan is settled, in the place of a question.
+    pub plan: Option<&'a PlanResolved<'a>>,
 }
 
 /// What a request is for.
@@ -126,6 +130,10 @@ pub(super) struct ClientSpec {
     pub(super) cancel: Option<&'static str>,
     /// Where a question is answered.
     pub(super) answer: Option<&'static str>,
+    /// Where an approval is settled.
+    pub(super) approval: Option<&'static str>,
+    /// Where a plan is approved, and where it is rejected.
+    pub(super) plan: Option<[&'static str; 2]>,
     /// Where a session is loaded.
     pub(super) load: Option<&'static str>,
     /// The media type that the answer to a turn is asked for in.
@@ -134,7 +142,7 @@ pub(super) struct ClientSpec {
     pub(super) folds_history: bool,
     /// Writes the body that starts a turn.
     pub(super) turn_body: BodyOf,
-    /// Writes the body that answers a question.
+    /// Writes the body that settles a question, an approval or a plan.
     pub(super) answer_body: BodyOf,
     /// Writes the body that stops a turn.
     pub(super) cancel_body: BodyOf,
@@ -152,6 +160,8 @@ impl ClientSpec {
             watch: None,
             cancel: None,
             answer: None,
+            approval: None,
+            plan: None,
             load: None,
             turn_accept: JSON,
             folds_history: false,
@@ -168,7 +178,7 @@ impl ClientSpec {
             Role::Turn => Some(self.turn),
             Role::Watch => self.watch,
             Role::Cancel => self.cancel,
-            Role::Answer => self.answer,
+            Role::Answer => self.settle(ask),
             Role::Load => self.load,
         };
         let path = path.ok_or_else(|| CallerError::new(Code::NoRoute).with(role.as_str()))?;
@@ -214,6 +224,15 @@ impl ClientSpec {
         object.end();
         call.body = String::from_utf8(body).ok();
         Ok(call)
+    }
+
+    /// Where what waits for a person is settled.
+    fn settle(&self, ask: &Ask<'_>) -> Option<&'static str> {
+        match (ask.plan, ask.approval) {
+            (Some(plan), _) => self.plan.map(|[yes, no]| if plan.approved { yes } else { no }),
+            (None, Some(_)) => self.approval,
+            (None, None) => self.answer,
+        }
     }
 
     pub(super) fn answer(&self, status: u16, body: &str) -> Answer {

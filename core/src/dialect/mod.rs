@@ -21,10 +21,11 @@
 //! ```
 
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 use core::fmt;
 
 use crate::error::{CallerError, Code, Diagnostics};
-use crate::event::{Channel, Envelope, Event, EventKind, Rules};
+use crate::event::{Channel, Done, Envelope, Event, EventKind, Message, Rules};
 use crate::request::{Headers, RequestSpec};
 use crate::wire::{Frame, FrameWriter, Framing};
 
@@ -36,6 +37,7 @@ mod codec;
 mod fields;
 mod outcome;
 mod respond;
+mod run;
 mod said;
 mod workspace;
 
@@ -55,7 +57,7 @@ struct Spec {
     channels: &'static [ChannelSpec],
     requests: RequestSpec,
     client: ClientSpec,
-    json_answer: Option<JsonAnswer>,
+    json_answer: Option<JsonForm>,
     disconnect: Disconnect,
     /// Every event has a number, also in a stream that no log stands behind.
     numbers_events: bool,
@@ -78,13 +80,16 @@ impl Dialect {
     pub const AGENT: Self = Self(&agent::SPEC);
     /// SSE over the answer of `POST /api/respond/stream` (seed of `respond`).
     pub const RESPOND: Self = Self(&respond::SPEC);
+    /// Named events of a session, or one JSON object for a run without one (seed of `run`).
+    pub const RUN: Self = Self(&run::SPEC);
     /// Enveloped events of a persisted log (seed of `workspace`).
     pub const WORKSPACE: Self = Self(&workspace::SPEC);
     /// NDJSON over the answer of `POST /api/chat`, and an event stream beside it (seed of `chat`).
     pub const CHAT: Self = Self(&chat::SPEC);
 
     /// Every dialect.
-    pub const ALL: &'static [Self] = &[Self::AGENT, Self::RESPOND, Self::WORKSPACE, Self::CHAT];
+    pub const ALL: &'static [Self] =
+        &[Self::AGENT, Self::RESPOND, Self::RUN, Self::WORKSPACE, Self::CHAT];
 
     /// The dialect of this name.
     ///
@@ -168,10 +173,9 @@ impl Dialect {
         self.0.client.watch.is_some()
     }
 
-    /// The JSON answer to a request that did not ask for a stream, where the dialect has one:
-    /// status and body.
+    /// The JSON answer to a request that did not ask for a stream, where the dialect has one.
     #[must_use]
-    pub(crate) const fn json_answer(self) -> Option<JsonAnswer> {
+    pub(crate) const fn json_answer(self) -> Option<JsonForm> {
         self.0.json_answer
     }
 
@@ -298,8 +302,14 @@ trait Decode: Send {
     fn finish(&mut self, sink: &mut dyn FnMut(&Envelope<'_>));
 }
 
-/// Status and body of the JSON answer to a turn.
-type JsonAnswer = fn(&JsonTurn<'_>) -> (u16, alloc::vec::Vec<u8>);
+/// The JSON answer to a turn.
+#[derive(Clone, Copy)]
+pub(crate) struct JsonForm {
+    /// Status and body.
+    pub(crate) answer: fn(&JsonTurn<'_>) -> (u16, Vec<u8>),
+    /// Whether it shows the messages of the turn.
+    pub(crate) has_messages: bool,
+}
 
 /// A turn that has ended, as a JSON answer shows it.
 pub(crate) struct JsonTurn<'a> {
@@ -307,6 +317,11 @@ pub(crate) struct JsonTurn<'a> {
     pub(crate) trace: &'a [crate::event::TraceEntry<'static>],
     pub(crate) cwd: Option<&'a str>,
     pub(crate) failure: Option<JsonFailure<'a>>,
+    /// What was said, in order, with the calls that the model made; empty unless the form has
+    /// messages.
+    pub(crate) messages: &'a [Message<'static>],
+    /// How the turn ended, if it finished and the form has messages.
+    pub(crate) done: Option<&'a Done<'static>>,
 }
 
 /// How a turn failed, as a JSON answer shows it.

@@ -5,6 +5,7 @@
 mod entry;
 mod host;
 mod outlet;
+mod transcript;
 mod turn;
 mod turn_ask;
 

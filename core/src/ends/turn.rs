@@ -5,6 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::Entry;
+use super::transcript::Transcript;
 use crate::dialect::{Dialect, Encoder, JsonFailure, JsonTurn, Stamp};
 use crate::error::{CallerError, Code, Diagnostics};
 use crate::event::{Event, EventKind, OutputStream, Rules, ToolStart, TurnStarted};
@@ -92,6 +93,7 @@ struct Exit {
     dialect: Option<Dialect>,
     encoder: Option<Encoder>,
     entries: VecDeque<Entry>,
+    transcript: Transcript,
     clock: Clock,
     next_seq: u64,
     turn_id: Option<String>,
@@ -118,6 +120,7 @@ impl Turn {
             dialect,
             encoder,
             entries: VecDeque::new(),
+            transcript: Transcript::default(),
             clock: Clock::new(options.now, options.wall_ms),
             next_seq: options.first_seq,
             turn_id: None,
@@ -397,8 +400,8 @@ impl Turn {
     ///
     /// [`Code::NoJsonForm`] if the dialect has none, [`Code::NotFinished`] before the end.
     pub fn json_response(&self) -> Result<(u16, Vec<u8>), CallerError> {
-        let answer = self.exit.dialect.and_then(Dialect::json_answer);
-        let answer = answer.ok_or(Code::NoJsonForm)?;
+        let form = self.exit.dialect.and_then(Dialect::json_answer);
+        let form = form.ok_or(Code::NoJsonForm)?;
         let failure = match self.emitter.ending() {
             None => return Err(Code::NotFinished.into()),
             Some(Ending::Finished) => None,
@@ -407,11 +410,13 @@ impl Turn {
                 Some(JsonFailure::Error { message, status: *status })
             }
         };
-        Ok(answer(&JsonTurn {
+        Ok((form.answer)(&JsonTurn {
             text: self.emitter.text_so_far(),
             trace: self.emitter.trace(),
             cwd: self.emitter.cwd(),
             failure,
+            messages: &self.exit.transcript.messages,
+            done: self.exit.transcript.done.as_ref(),
         }))
     }
 
@@ -449,10 +454,13 @@ impl Turn {
 impl Exit {
     fn give(&mut self, event: &Event<'_>, now: Millis, out: &mut Vec<u8>) {
         let ts_ms = self.clock.wall(now);
+        if self.dialect.and_then(Dialect::json_answer).is_some_and(|form| form.has_messages) {
+            self.transcript.add(event);
+        }
         if let Some(encoder) = &mut self.encoder {
             let seq = encoder.numbers_events().then_some(self.next_seq);
             self.next_seq = self.next_seq.saturating_add(1);
-            encoder.encode(&Stamp::new(seq, None, Some(ts_ms)), event, out);
+            encoder.append(&Stamp::new(seq, None, Some(ts_ms)), event, out);
         } else {
             if let Event::TurnStarted(start) = event {
                 self.turn_id = start.turn_id.as_deref().map(String::from);

@@ -126,11 +126,16 @@ impl<'de> Deserialize<'de> for Envelope<'_> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let flat = Flat::<Event<'static>>::deserialize(deserializer)?;
         let mut event = flat.event;
-        if let Event::TurnStarted(start) = &mut event {
-            let copy = |id: &Option<Str<'_>>| id.as_deref().map(|id| Str::Owned(id.into()));
-            start.turn_id = copy(&flat.turn_id);
-            start.session_id = copy(&flat.session_id);
-            start.workspace_id = copy(&flat.workspace_id);
+        let copy = |id: &Option<Str<'_>>| id.as_deref().map(|id| Str::Owned(id.into()));
+        match &mut event {
+            Event::TurnStarted(start) => {
+                start.turn_id = copy(&flat.turn_id);
+                start.session_id = copy(&flat.session_id);
+                start.workspace_id = copy(&flat.workspace_id);
+            }
+            // The session that a subagent's start names is that of the subagent.
+            Event::SubagentStarted(start) => start.session_id = copy(&flat.session_id),
+            _ => {}
         }
         let own = |id: Option<Str<'_>>| id.map(|id| Str::Owned(id.into_owned()));
         Ok(Self {

@@ -150,7 +150,7 @@ impl<'o> FrameWriter<'o> {
     /// Begins a frame, which ends the one before, and its object. `event` names it in an event
     /// stream (line ends and NUL in it are left out); the other framing has no names.
     #[inline]
-    pub fn object(&mut self, event: Option<&'static str>) -> ObjectWriter<'_> {
+    pub fn object(&mut self, event: Option<&str>) -> ObjectWriter<'_> {
         self.begin(event);
         ObjectWriter::begin(self.out)
     }
@@ -166,7 +166,7 @@ impl<'o> FrameWriter<'o> {
     }
 
     /// A frame whose JSON is there already.
-    pub fn raw(&mut self, event: Option<&'static str>, json: &RawJson<'_>) {
+    pub fn raw(&mut self, event: Option<&str>, json: &RawJson<'_>) {
         self.begin(event);
         self.out.extend_from_slice(json.as_str().as_bytes());
     }
@@ -174,7 +174,14 @@ impl<'o> FrameWriter<'o> {
     /// Ends the last frame, which gets the id; without a frame nothing is written. An id whose epoch
     /// is none ([`is_epoch`]) is left out, and so is any in newline-delimited JSON.
     #[inline]
-    pub fn finish(self, id: Option<EventId<'_>>) {
+    pub fn finish(mut self, id: Option<EventId<'_>>) {
+        self.write_id(id);
+    }
+
+    /// [`finish`](Self::finish) without the end, which dropping brings: a writer that stays in its
+    /// place costs less than one that is moved.
+    #[inline]
+    pub(crate) fn write_id(&mut self, id: Option<EventId<'_>>) {
         let Some(id) = id.filter(|id| id.epoch.is_none_or(is_epoch)) else { return };
         if self.open && self.framing == Framing::Sse {
             self.out.extend_from_slice(b"\nid: ");
@@ -187,7 +194,7 @@ impl<'o> FrameWriter<'o> {
     }
 
     #[inline]
-    fn begin(&mut self, event: Option<&'static str>) {
+    fn begin(&mut self, event: Option<&str>) {
         self.end_frame();
         self.open = true;
         if self.framing == Framing::Sse {

@@ -31,6 +31,8 @@ mod lines;
 mod ndjson;
 mod sse;
 
+pub(crate) use lines::Clean;
+
 pub use encode::{FieldValue, FrameWriter, Framing};
 pub use ndjson::{NdjsonDecoder, NdjsonOptions};
 pub use sse::{SseDecoder, SseOptions};

@@ -1,4 +1,5 @@
-//! The vectors of the dialects: `agent.json`, `respond.json`, `workspace.json`, `chat.json`.
+//! The vectors of the dialects: `agent.json`, `respond.json`, `run.json`, `workspace.json`,
+//! `chat.json`.
 
 use serde_json::{Value as Json, json};
 use turnwire::dialect::{Decoder, Dialect, Encoder, Stamp};
@@ -19,6 +20,11 @@ fn respond() {
 #[test]
 fn chat() {
     run(include_str!("../vectors/chat.json"));
+}
+
+#[test]
+fn run_events() {
+    run(include_str!("../vectors/run.json"));
 }
 
 #[test]

@@ -75,6 +75,8 @@ payloads! {
         ;
         /// More, for people.
         detail: Option<Str<'a>>,
+        /// Rounds that it took so far (`run`, goals).
+        turns: Option<u64>,
     }
 
     /// History is being folded.
@@ -109,6 +111,10 @@ payloads! {
         ;
         /// More, for people.
         message: Option<Str<'a>>,
+        /// Who began it, where it says so (`workspace`, a new session).
+        actor: Option<Str<'a>>,
+        /// In which mode, where it says so (`workspace`, a new session).
+        mode: Option<Str<'a>>,
     }
 
     /// The reader has missed something that cannot be replayed.

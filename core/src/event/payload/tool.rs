@@ -64,6 +64,9 @@ payloads! {
         call_id: Str<'a>,
         /// Milliseconds since it began.
         elapsed_ms: u64,
+        ;
+        /// The tool.
+        name: Option<Str<'a>>,
     }
 
     /// A tool's outcome.
