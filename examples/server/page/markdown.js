@@ -45,6 +45,7 @@ class Text {
       this.kept += at;
       if (this.kept < ELEMENT_MAX || this.node.localName !== 'p') continue;
       const next = el('p', { className: 'more' });
+      this.node.classList.add('split');
       this.node.after(next);
       this.node = next;
       this.kept = 0;
@@ -133,9 +134,13 @@ export class Markdown {
     if (this.within) this.leaf.append(rest);
     else this.partial += rest;
     if (this.partial) this.tryLine();
+    if (this.within) this.dirty.add(this.leaf);
+    this.render();
+  }
+
+  render() {
     for (const leaf of this.dirty) leaf.render();
     this.dirty.clear();
-    if (this.within && this.leaf instanceof Text) this.leaf.render();
   }
 
   endLine(text) {
@@ -160,14 +165,25 @@ export class Markdown {
       return;
     }
     if (this.partial.length > TAIL_MAX || this.isUndecided()) return;
+    this.show();
+  }
+
+  show() {
     this.tried = { stack: this.stack, leaf: this.leaf, tail: this.leaf?.tail, placed: [] };
     this.line(this.partial, true);
+  }
+
+  /** Nothing more is coming, as it seems: what was undecided is shown as it is. */
+  settle() {
+    if (!this.partial || this.tried) return;
+    this.show();
+    this.render();
   }
 
   /** What may still become something else is not shown yet: an end of code, a line of a table. */
   isUndecided() {
     if (this.leaf instanceof Code) return /^ {0,3}[`~]+[ \t]*$/.test(this.partial);
-    return /^[ \t]*(?:[-*_=+>#|:`~ \t]+|\d{1,9}[.)]?[ \t]*)$/.test(this.partial);
+    return /^[-*_=+>#|:`~ \t]+$/.test(this.partial);
   }
 
   takeBack() {

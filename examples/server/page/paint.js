@@ -12,6 +12,7 @@ export class Transcript {
     this.rows = new Map();
     this.list = [];
     this.chosen = null;
+    this.busy = false;
   }
 
   /**
@@ -29,6 +30,13 @@ export class Transcript {
       painted.update(row, changes?.get(row.id) ?? null);
       painted.row = row;
     }
+    const busy = view.lifecycle === 'busy';
+    // When a turn has ended, no row of it goes on.
+    if (!busy) {
+      const ended = this.busy || !changes ? this.rows.keys() : changes.keys();
+      for (const id of ended) this.rows.get(id)?.settle?.();
+    }
+    this.busy = busy;
     this.stick.follow();
   }
 

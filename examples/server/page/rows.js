@@ -55,6 +55,10 @@ class Prose {
     if (added !== null) this.markdown.append(added);
     else if (row.text !== before?.text) this.reset(row.text);
   }
+
+  settle() {
+    this.markdown.settle();
+  }
 }
 
 class AssistantRow {
@@ -72,6 +76,10 @@ class AssistantRow {
     // A row of blanks alone stays in the ring and is not painted.
     show(this.node, row.text.trim() !== '');
     this.prose.update(row, added, before);
+  }
+
+  settle() {
+    this.prose.settle();
   }
 }
 
@@ -108,6 +116,10 @@ class ThinkingRow {
     this.prose = new Prose('thought');
     this.body.replaceChildren(this.prose.node);
     this.prose.reset(this.row.text);
+  }
+
+  settle() {
+    this.prose?.settle();
   }
 
   peek() {

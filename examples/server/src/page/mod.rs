@@ -29,6 +29,9 @@
 //! [`FRAME_TEXT_MAX_BYTES`](frames::FRAME_TEXT_MAX_BYTES), and `rows` are the ids of the rows that
 //! it changed.
 //!
+//! What all see of a session is one: when a page asks for earlier rows, all of them show them, until
+//! the next prompt. Only what a page has open is its own.
+//!
 //! A reader that does not keep up is cut off and starts anew from the view.
 
 mod assets;

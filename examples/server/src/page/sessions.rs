@@ -39,7 +39,7 @@ impl Sessions {
         self.all().back().map(|(id, _)| id.clone())
     }
 
-    /// A new session; one that falls off the other end is over when its turn is.
+    /// A new session; one that falls off the other end is over, and its turn with it.
     pub(super) fn make(&self, app: &Arc<App>) -> Result<String, CallerError> {
         let (id, _) = app.ids.next();
         let id = id.replacen("t_", "s-", 1);

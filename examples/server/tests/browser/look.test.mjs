@@ -61,7 +61,11 @@ for (const colorScheme of ['light', 'dark']) {
       const { page } = tab;
       const look = async (what) => {
         const file = path.join(SHOTS, `${name}-${colorScheme}-${what}.png`);
-        await page.evaluate(() => Promise.all(document.getAnimations().map((a) => a.effect.getTiming().iterations === 1 && a.finished)));
+        // Transitions, not what moves for ever; one that is cut short is over, too.
+        await page.evaluate(() => {
+          const once = document.getAnimations().filter((a) => a.effect.getTiming().iterations === 1);
+          return Promise.allSettled(once.map((a) => a.finished)).then(() => {});
+        });
         await page.screenshot({ path: file });
         assert.deepEqual(await serious(page), [], what);
         const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);

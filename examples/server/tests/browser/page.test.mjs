@@ -191,6 +191,18 @@ describe('what a model wrote', () => {
   });
 });
 
+describe('an answer that ends in the middle of a line', () => {
+  test('is shown to its end', async () => {
+    for (const text of ['42', '1.', '---', 'a|b\n-|-', '`']) {
+      await tab.say(`say ${text}`);
+      const answer = tab.log.locator('.answer').last();
+      assert.ok(await answer.evaluate((node) => node.offsetHeight > 0), text);
+      // A rule and an empty item are what they look like.
+      if (!/^(---|1\.)$/.test(text)) assert.equal((await answer.innerText()).replaceAll('\n', ''), text.replaceAll('\n', ''));
+    }
+  });
+});
+
 describe('the keyboard alone', () => {
   test('reaches everything', async () => {
     const { keyboard } = tab.page;

@@ -179,3 +179,16 @@ fn a_page_that_looks_on_does_not_keep_the_server_up() {
     stream.read_until("model finished");
     assert!(server.wait().success());
 }
+
+#[test]
+fn a_page_that_does_not_read_holds_nobody_up() {
+    let server = Server::start(&[]);
+    let session = session(&server);
+    let _idle = watch(&server, &session);
+    let prompt = format!("{session}/prompt");
+    // More than the buffers between the two can hold.
+    assert_eq!(post(&server, &prompt, &json!({"text": "count to 80000"})).status, 202);
+    let next = json!({"text": "say hi"});
+    eventually("the turn has ended", || post(&server, &prompt, &next).status == 202);
+    watch(&server, &session).read_until("event: view\n");
+}
