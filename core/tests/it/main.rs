@@ -22,7 +22,6 @@ mod session_laws;
 mod turn_ask;
 mod turn_bounds;
 mod turn_calls;
-mod turn_calls;
 mod turn_checker;
 mod turn_continuation;
 mod turn_emitter;
