@@ -1,11 +1,18 @@
 # `make test` runs every test, `make check` every check that is no test. The other targets are their
 # parts, each of which runs alone.
-.PHONY: test test-rust test-docs check check-format check-clippy check-docs check-guard check-tree bench
+.PHONY: test test-rust test-browser test-docs check check-format check-clippy check-docs check-guard check-tree bench
 
 test: test-rust
 
 test-rust:
 	.ci/timed "Rust tests" cargo test --workspace --locked
+
+# The page in a real browser: chromium (`apt-get install chromium`, or CHROMIUM=path) and Node.
+# Screenshots are left in the target folder.
+test-browser:
+	cargo build --package turnwire-server --locked
+	cd examples/server/tests/browser && npm install --no-package-lock --no-audit --no-fund --silent
+	cd examples/server/tests/browser && $(CURDIR)/.ci/timed "browser tests" node --test
 
 check: check-tree check-format check-clippy check-docs check-guard
 

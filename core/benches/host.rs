@@ -4,7 +4,7 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 use bytes::Bytes;
-use common::peers::{bare_loop, sse_stream_typed};
+use common::peers::{bare_loop, sse_stream_flat, sse_stream_typed};
 use common::{chunks, growing, head, long_text, median, previews, race, report, small_deltas};
 use turnwire::dialect::Dialect;
 use turnwire::host::Op;
@@ -39,13 +39,19 @@ fn ours(chunks: &[Bytes]) -> usize {
 }
 
 fn compare(what: &str, events: usize, rounds: usize, chunks: &[Bytes], targets: [&str; 2]) {
-    let [host, bare, typed] = race(
+    let [host, bare, typed, flat] = race(
         rounds,
         events,
-        [&mut || ours(chunks), &mut || bare_loop(chunks), &mut || sse_stream_typed(chunks)],
+        [
+            &mut || ours(chunks),
+            &mut || bare_loop(chunks),
+            &mut || sse_stream_typed(chunks),
+            &mut || sse_stream_flat(chunks),
+        ],
     );
     report(&format!("{what}: bare loop"), targets[0], &host, &bare);
-    report(&format!("{what}: sse-stream, typed"), targets[1], &host, &typed);
+    report(&format!("{what}: sse-stream, tagged enum"), targets[1], &host, &typed);
+    report(&format!("{what}: sse-stream, flat struct"), "", &host, &flat);
 }
 
 fn main() {

@@ -91,6 +91,7 @@ codes! {
     NoJsonForm "no_json_form" Caller "the dialect has no JSON answer",
     BadSnapshot "bad_snapshot" Caller "these bytes are no snapshot of this version",
     StoreFailed "store_failed" Caller "the store of the log has failed",
+    BadEntry "bad_log_entry" Caller "an entry of the log is no event, and was skipped",
     BadSession "bad_session_entry" Caller "an entry of the session was skipped",
     BadResult "bad_tool_output" Caller "a tool output that cannot be read as JSON was taken as text",
 

@@ -229,6 +229,10 @@ pub const DIALOG_TIMEOUT_MS: u64 = 60_000;
 /// and readers keep what they gathered. With the longest text they fit into one frame.
 pub const DONE_PARTS_MAX_BYTES: usize = 4 << 20;
 
+/// Bytes of one call's id and name that a decoder remembers while the call is open; a longer one is
+/// read all the same, but what only the memory of it could tell is not. Some providers hide state
+/// in ids of kilobytes.
+pub const KEPT_CALL_MAX_BYTES: usize = 4096;
 /// Encoded frames that are shared by the readers of a dialect: those near the head, where readers
 /// are. One further behind encodes for itself until it has caught up.
 pub const FANOUT_KEPT_FRAMES: usize = 1024;

@@ -34,6 +34,38 @@ pub struct Flat<'a> {
     pub ok: bool,
 }
 
+/// The vocabulary as people type it: one enum, told apart by its tag.
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[allow(dead_code, reason = "a reader would use them")]
+pub enum Typed {
+    TextDelta {
+        text: String,
+    },
+    ReasoningDelta {
+        text: String,
+    },
+    ToolStart {
+        name: String,
+        id: Option<String>,
+    },
+    ToolResult {
+        name: String,
+        ok: bool,
+        summary: String,
+        preview: Option<String>,
+        id: Option<String>,
+    },
+    Done {
+        text: Option<String>,
+        cwd: Option<String>,
+    },
+    Error {
+        error: String,
+        status: Option<u16>,
+    },
+}
+
 /// A line split, one flat struct, text onto a string: the least that a host can do, and no rules.
 pub fn bare_loop(chunks: &[Bytes]) -> usize {
     let (mut carry, mut text, mut tools) = (Vec::new(), String::new(), 0);
@@ -63,15 +95,30 @@ pub fn bare_loop(chunks: &[Bytes]) -> usize {
     text.len() + tools
 }
 
-/// `sse-stream` and the same struct, without a fold.
+/// `sse-stream` and the enum, without a fold.
 pub fn sse_stream_typed(chunks: &[Bytes]) -> usize {
+    sse_stream(chunks, |data| match serde_json::from_str(data).unwrap() {
+        Typed::TextDelta { text } | Typed::ReasoningDelta { text } => text.len(),
+        Typed::ToolResult { preview, .. } => preview.map_or(0, |preview| preview.len()),
+        _ => 0,
+    })
+}
+
+/// `sse-stream` and the struct of the bare loop, without a fold.
+pub fn sse_stream_flat(chunks: &[Bytes]) -> usize {
+    sse_stream(chunks, |data| {
+        let event: Flat<'_> = serde_json::from_str(data).unwrap();
+        event.text.len() + event.preview.len()
+    })
+}
+
+fn sse_stream(chunks: &[Bytes], read: impl Fn(&str) -> usize) -> usize {
     let source = stream::iter(chunks.iter().cloned().map(Ok::<_, Infallible>));
     let mut frames = sse_stream::SseStream::from_bytes_stream(source);
     let mut len = 0;
     while let Some(Some(frame)) = frames.next().now_or_never() {
         let data = frame.unwrap().data.unwrap_or_default();
-        let event: Flat<'_> = serde_json::from_str(&data).unwrap();
-        len += event.text.len() + event.preview.len();
+        len += read(&data);
     }
     len
 }

@@ -3,13 +3,13 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::{Carriage, ChannelSpec, Decode, Dialect, Encode, Stamp};
+use super::{Carriage, ChannelSpec, Decode, Dialect, Encode, Stamp, Written};
 use crate::error::{CallerError, Code, Diagnostics};
 use crate::event::{Channel, Done, DoneStatus, Envelope, Error, Event, EventKind};
 use crate::ids::EventId;
 use crate::wire::encode::encode_comment;
 use crate::wire::{
-    Frame, FrameWriter, Framing, NdjsonDecoder, NdjsonOptions, SseDecoder, SseOptions, Step,
+    Clean, Frame, FrameWriter, Framing, NdjsonDecoder, NdjsonOptions, SseDecoder, SseOptions, Step,
 };
 
 /// Events to the bytes of one channel of a dialect.
@@ -47,21 +47,33 @@ impl Encoder {
     /// A stamp's number becomes the id of the last frame where that is a stored one; transient
     /// frames have none.
     pub fn encode(&mut self, stamp: &Stamp<'_>, event: &Event<'_>, out: &mut Vec<u8>) -> Carriage {
+        self.write(stamp, event, out).carriage
+    }
+
+    /// [`encode`](Self::encode), for who does not ask how the event was said.
+    pub(crate) fn append(&mut self, stamp: &Stamp<'_>, event: &Event<'_>, out: &mut Vec<u8>) {
+        self.write(stamp, event, out);
+    }
+
+    #[inline(always)]
+    fn write(&mut self, stamp: &Stamp<'_>, event: &Event<'_>, out: &mut Vec<u8>) -> Written {
         let mut frames = FrameWriter::new(self.framing, out);
         let written = self.inner.encode(stamp, event, &mut frames);
         let id = match (written.transient, stamp.seq) {
             (false, Some(seq)) => Some(EventId { epoch: stamp.epoch, seq }),
             _ => None,
         };
-        frames.finish(id);
+        frames.write_id(id);
+        drop(frames);
         self.transient = written.transient;
-        if event.kind().belongs_to_turn() {
+        // A question may be settled after its turn, and opens none.
+        if event.kind().belongs_to_turn() && event.kind() != EventKind::QuestionResolved {
             self.open_turn = !event.is_terminal();
         }
         if matches!(written.carriage, Carriage::Degraded(_) | Carriage::Dropped) {
             self.lose(event.kind());
         }
-        written.carriage
+        written
     }
 
     /// Whether the frames of the last event are live only: they have no id, and a replay leaves
@@ -154,8 +166,10 @@ impl Decoder {
         let mut odd = Diagnostics::default();
         match &mut self.unframe {
             Unframe::Sse(sse) => {
-                while let Step::Frame(frame) = sse.next(&mut input) {
-                    decode(inner, &frame, self.channel, &mut odd, sink);
+                let clean = Clean::of(chunk);
+                // Lent on from where it was made: moving a frame costs as much as finding it.
+                while let Step::Frame(frame) = &sse.next_of(&mut input, clean) {
+                    decode(inner, frame, self.channel, &mut odd, sink);
                     settle(sse.diagnostics(), &mut odd, diagnostics);
                 }
                 settle(sse.diagnostics(), &mut odd, diagnostics);

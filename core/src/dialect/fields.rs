@@ -201,12 +201,17 @@ impl Joiner {
     }
 
     /// [`Joiner::text`], lent: a text with escapes is in a buffer that the next one reuses.
-    #[inline]
+    #[inline(always)]
     pub(super) fn lend<'a>(&'a mut self, value: Value<'a>) -> Option<Str<'a>> {
+        match value.plain_str() {
+            Some(text) if self.held.is_none() => Some(Cow::Borrowed(text)),
+            _ => self.lend_unescaped(value),
+        }
+    }
+
+    #[inline(never)]
+    fn lend_unescaped<'a>(&'a mut self, value: Value<'a>) -> Option<Str<'a>> {
         if self.held.is_none() {
-            if let Some(text) = value.plain_str() {
-                return Some(Cow::Borrowed(text));
-            }
             if self.scratch.capacity() > CARRY_KEEP_BYTES {
                 self.scratch = String::new();
             }

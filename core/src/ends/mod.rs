@@ -5,6 +5,7 @@
 
 mod entry;
 mod host;
+mod outlet;
 mod transcoder;
 mod transcript;
 mod turn;
@@ -12,5 +13,6 @@ mod turn_ask;
 
 pub use entry::Entry;
 pub use host::{Host, HostOptions, OpSink};
+pub use outlet::{Outlet, OutletOptions};
 pub use transcoder::Transcoder;
 pub use turn::{Turn, TurnOptions};

@@ -460,7 +460,7 @@ impl Exit {
         if let Some(encoder) = &mut self.encoder {
             let seq = encoder.numbers_events().then_some(self.next_seq);
             self.next_seq = self.next_seq.saturating_add(1);
-            encoder.encode(&Stamp::new(seq, None, Some(ts_ms)), event, out);
+            encoder.append(&Stamp::new(seq, None, Some(ts_ms)), event, out);
         } else {
             if let Event::TurnStarted(start) = event {
                 self.turn_id = start.turn_id.as_deref().map(String::from);

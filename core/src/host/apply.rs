@@ -3,6 +3,7 @@
 use alloc::boxed::Box;
 
 use super::fold::Fold;
+use super::turn::Open;
 use crate::error::Code;
 use crate::event::{Channel, Envelope, Event, SideChannel};
 use crate::limits::{EPOCHS_MAX, STAMP_MAX_MS, STAMP_MIN_MS};
@@ -75,6 +76,9 @@ impl Fold {
     /// each row of the ring once.
     pub fn apply(&mut self, env: &Envelope<'_>, at_ms: u64) {
         self.live.events += 1;
+        if let Some((row, text)) = self.continuation_of(env) {
+            return self.grow_text(row, text, at_ms);
+        }
         let scope = scope(&env.event);
         if scope == Scope::Nothing {
             self.note_seq(env);
@@ -118,8 +122,21 @@ impl Fold {
     }
 
     /// Whether it came over a second channel.
-    fn is_beside(&self, env: &Envelope<'_>) -> bool {
+    pub(super) fn is_beside(&self, env: &Envelope<'_>) -> bool {
         self.rules.side_channel == SideChannel::MutedWhileBusy && env.channel == Channel::Events
+    }
+
+    /// The commonest event, a piece of the open bubble in an envelope that says nothing: the row
+    /// and the piece. What follows in [`Fold::apply`] comes to the same, at greater length.
+    #[inline]
+    fn continuation_of<'e>(&self, env: &'e Envelope<'_>) -> Option<(u64, &'e str)> {
+        let Event::TextDelta(delta) = &env.event else { return None };
+        let turn = self.live.turn.as_ref().filter(|turn| turn.started)?;
+        let Open::Text(row) = turn.open else { return None };
+        let named = env.seq.is_some() || env.turn_id.is_some() || env.session_id.is_some();
+        let placed = delta.step.is_some() || delta.message_id.is_some();
+        let plain = !named && !placed && env.ts_ms.is_none() && env.channel == Channel::Turn;
+        (plain && !turn.segments.is_empty()).then_some((row, &*delta.text))
     }
 
     /// Whether the event's number is new in its epoch.

@@ -256,6 +256,10 @@ impl Card {
         item.charge = 0;
         *self.count(item.status) += 1;
         self.row_bytes += item_len(&item, 0);
+        if self.items.is_empty() {
+            // Most cards have one, and the ring has thousands of them.
+            self.items.reserve_exact(1);
+        }
         self.items.push(item);
         self.clamp();
         self.grow_detail(id, &detail);

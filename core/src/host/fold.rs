@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::op::{Lifecycle, Op, Rows};
+use super::options::FoldOptions;
 use super::outcome::{Failure, Outcome, OutcomeKind};
 use super::queue::Queue;
 use super::replay::Told;
@@ -20,45 +21,7 @@ use super::turn::{PendingUser, Turn};
 use crate::error::{CallerError, Code, Diagnostic, Diagnostics};
 use crate::event::Rules;
 use crate::ids::{IdMaker, Seed};
-use crate::limits::{PROMPT_MAX_CHARS, RING_ROWS};
 use crate::text::{is_blank, longer_than, relative_path};
-
-/// What a fold is made with.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct FoldOptions {
-    /// How the dialect behaves.
-    pub rules: Rules,
-    /// Rows that the ring keeps, at least 1.
-    pub max_rows: usize,
-    /// The working directory to begin with.
-    pub cwd: Option<String>,
-    /// The session to show. Without one, an id is made and events of any session are taken until
-    /// one names itself.
-    pub session_id: Option<String>,
-    /// The source of the ids of the session and its messages.
-    pub seed: Seed,
-    /// Whether ops carry a card's encoded body, for painters that replace whole rows.
-    pub bridge: bool,
-    /// Characters of a prompt, after trimming.
-    pub prompt_max_chars: usize,
-}
-
-impl FoldOptions {
-    /// The defaults for a dialect with these rules.
-    #[must_use]
-    pub const fn new(rules: Rules) -> Self {
-        Self {
-            rules,
-            max_rows: RING_ROWS,
-            cwd: None,
-            session_id: None,
-            seed: Seed([0; 16]),
-            bridge: false,
-            prompt_max_chars: PROMPT_MAX_CHARS,
-        }
-    }
-}
 
 /// Events that had no effect, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -14,6 +14,7 @@ mod fold;
 mod gathered;
 mod history;
 mod op;
+mod options;
 mod outcome;
 mod payload;
 mod queue;
@@ -32,8 +33,9 @@ mod window;
 
 pub use ask::Asked;
 pub use card::{Card, Item, ItemStatus};
-pub use fold::{Fold, FoldOptions, Ignored};
+pub use fold::{Fold, Ignored};
 pub use op::{CardChange, Lifecycle, Op, PatchSet, Request, Rows, StoreAction, WindowReason};
+pub use options::FoldOptions;
 pub use outcome::{Failure, Outcome, OutcomeKind};
 pub use payload::{
     ApprovalPayload, MediaPayload, NoticePayload, Payload, PlanPayload, QuestionPayload,

@@ -24,6 +24,9 @@ enum Pending {
     Cancelled(Box<str>),
 }
 
+/// Entries for which the list keeps its room: what a chunk of a stream mostly leads to.
+const QUEUE_KEEP: usize = 256;
+
 /// Ops to come, by what they speak of; their content is read when they are drained.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Queue {
@@ -64,6 +67,8 @@ impl Queue {
     pub(super) fn touch(&mut self, row: u64, mark: &mut Mark) {
         if !mark.pushed && !mark.queued && !self.window {
             mark.queued = true;
+            // With room made first, the entry is written where it stays.
+            self.list.reserve(1);
             self.list.push(Pending::Touch(row));
         }
     }
@@ -135,7 +140,7 @@ impl Queue {
         sink: &mut dyn FnMut(Op<'_>),
     ) {
         let bridge = live.bridge;
-        for pending in core::mem::take(&mut self.list) {
+        for pending in self.list.drain(..) {
             match pending {
                 Pending::Push(id) => {
                     if let Some(slot) = ring.slot(id) {
@@ -169,12 +174,14 @@ impl Queue {
                 Pending::Cancelled(by) => sink(Op::Cancelled { by: &by }),
             }
         }
+        self.list.shrink_to(QUEUE_KEEP);
         self.stored = session.messages.len();
         self.window = false;
         self.compact_at = 0;
     }
 }
 
+#[inline]
 fn clean(ring: &mut Ring, id: u64) {
     if let Some(slot) = ring.slot_mut(id) {
         slot.mark = Mark::default();

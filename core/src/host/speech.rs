@@ -77,7 +77,8 @@ impl Fold {
         id
     }
 
-    fn grow_text(&mut self, mut row: u64, text: &str, at: u64) {
+    #[inline]
+    pub(super) fn grow_text(&mut self, mut row: u64, text: &str, at: u64) {
         let mut rest = self.grow_row(row, text);
         while !rest.is_empty() {
             row = self.text_row(at);

@@ -170,7 +170,8 @@ impl Fold {
         if let (Some(id), Some(turn)) = (call_id, self.live.turn.as_mut()) {
             turn.early.take(id);
         }
-        let (row, item) = match self.find_call(call_id, &result.name) {
+        let known = call_id.and_then(|id| self.calls.get(id)).copied();
+        let (row, item) = match self.find_call(known, call_id, &result.name) {
             Found::Running(row, item) => (row, item),
             Found::Settled => {
                 let id = call_id.unwrap_or_default();
@@ -201,7 +202,9 @@ impl Fold {
             }
             Some((item, None))
         });
-        if let Some(id) = call_id {
+        if let Some(id) = call_id
+            && known != Some((row, item))
+        {
             self.calls.insert(id.into(), (row, item));
         }
         let open = self.live.turn.as_ref().and_then(|turn| turn.card);
@@ -217,12 +220,12 @@ impl Fold {
         }
     }
 
-    /// The call that a result belongs to. By id first; by name as the dialect pairs; in the open
+    /// The call that a result belongs to. By id first, which led to `known`; by name as the dialect pairs; in the open
     /// card alone, unless the dialect looks further.
-    fn find_call(&self, call_id: Option<&str>, name: &str) -> Found {
+    fn find_call(&self, known: Option<(u64, u32)>, call_id: Option<&str>, name: &str) -> Found {
         let Some(turn) = self.live.turn.as_ref() else { return Found::Nothing };
         let everywhere = self.rules.orphan == Orphan::FindThenNewCard;
-        if let Some((row, item)) = call_id.and_then(|id| self.calls.get(id)).copied() {
+        if let Some((row, item)) = known {
             let held = self.card(row).and_then(|card| card.item(item));
             let Some(held) = held else { return Found::Nothing };
             let waits = held.status == ItemStatus::Running || held.interrupted;

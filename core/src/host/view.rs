@@ -9,6 +9,12 @@ use super::fold::Fold;
 use super::op::Rows;
 
 impl Fold {
+    /// Counts the drains that gave ops; the `revision` of [`view`](Self::view).
+    #[must_use]
+    pub const fn revision(&self) -> u64 {
+        self.live.revision
+    }
+
     /// All that is painted: `{revision, rows, lifecycle, state, earlier}`. A card's encoded body
     /// is its row's `text` only for a bridge.
     #[must_use]

@@ -330,6 +330,17 @@ impl Session {
         self.log.diagnostics()
     }
 
+    /// Puts an event into the log that the emitter has said before.
+    pub(super) fn append_to_turn(
+        &mut self,
+        now: Millis,
+        event: &Event<'_>,
+    ) -> Result<(), CallerError> {
+        let id = self.turn.as_ref().map(|turn| turn.id.clone()).unwrap_or_default();
+        let ts_ms = self.clock.wall(now);
+        self.append(event, &id, ts_ms)
+    }
+
     /// Puts an event into the log and encodes it for the dialects in use.
     pub(super) fn append(
         &mut self,

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use super::fanout::read;
 use super::machine::{Running, Session, SessionOptions, emitter};
 use crate::error::CallerError;
+use crate::event::{Done, DoneStatus, Event};
 use crate::time::Millis;
 use crate::turn::Failure;
 
@@ -28,11 +29,13 @@ impl Session {
         let mut turn = emitter(&options)?;
         let mut session = Self::new(options)?;
         let mut id = None;
+        let mut owed = None;
         for (_, entry) in tail {
             let Some(envelope) = read(entry) else { continue };
             if let Some(turn_id) = envelope.turn_id.as_deref() {
                 id.get_or_insert_with(|| turn_id.into());
             }
+            owed = trailer_of(&envelope.event);
             // What the turn said before is in the store: only its state is made again.
             let _ = turn.emit(&envelope.event, now, &mut |_| {});
         }
@@ -42,7 +45,19 @@ impl Session {
         session.turn = Some(Running { id, emitter: turn });
         if open {
             session.say(now, |turn, sink| turn.fail(Failure::new(DIED), sink))?;
+        } else if let Some(status) = owed {
+            let trailer = Done { status: Some(status), ..Done::new() };
+            session.append_to_turn(now, &trailer.into())?;
         }
         Ok(session)
+    }
+}
+
+/// The trailer that follows an event: the store may have that and not this.
+const fn trailer_of(event: &Event<'_>) -> Option<DoneStatus> {
+    match event {
+        Event::Error(error) if !error.recoverable => Some(DoneStatus::Failed),
+        Event::Cancelled(_) => Some(DoneStatus::Cancelled),
+        _ => None,
     }
 }

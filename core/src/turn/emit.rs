@@ -4,7 +4,7 @@ use alloc::borrow::Cow;
 
 use super::emitter::{Emitter, Sink, named};
 use super::ending::{Failure, Finish};
-use super::fit::fits;
+use super::fit::{fits, short};
 use super::order::{Irregular, Order, Orphan, effect};
 use super::outcome::{Output, ToolOutcome};
 use crate::error::CallerError;
@@ -38,11 +38,11 @@ impl Emitter {
         match event {
             Event::TurnStarted(e) => self.start(e.clone(), sink),
             Event::ReasoningDelta(e) => {
-                self.follow_step(e.step, &e.text, sink);
+                self.follow_step(e.step, &e.text, e.message_id.as_deref(), sink)?;
                 self.reasoning_of(&e.text, e.message_id.as_deref(), sink)
             }
             Event::TextDelta(e) => {
-                self.follow_step(e.step, &e.text, sink);
+                self.follow_step(e.step, &e.text, e.message_id.as_deref(), sink)?;
                 self.text_of(&e.text, e.message_id.as_deref(), sink)
             }
             Event::Message(e) if e.role == Role::Assistant => self.message(e, sink),
@@ -141,12 +141,20 @@ impl Emitter {
         Ok(())
     }
 
-    /// Goes on to the step that a delta names, if that is a later one.
-    fn follow_step(&mut self, step: Option<u64>, text: &str, sink: &mut Sink<'_>) {
+    /// Goes on to the step that a delta names, if that is a later one and the delta is not refused.
+    fn follow_step(
+        &mut self,
+        step: Option<u64>,
+        text: &str,
+        message_id: Option<&str>,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), CallerError> {
         if !self.is_finished() && !text.is_empty() {
+            short(message_id.unwrap_or_default(), "message_id")?;
             self.begin(sink);
             self.advance(step, sink);
         }
+        Ok(())
     }
 
     /// Gives the `tool_call` that arguments without one imply.
@@ -156,7 +164,9 @@ impl Emitter {
         }
         let id = Order::id_of(event);
         named(id, "call_id")?;
+        fits(event)?;
         if let Some(Event::ToolCall(mut call)) = opening(event) {
+            short(&call.name, "name")?;
             call.step = Some(self.step.max(1));
             let opening = Event::ToolCall(call);
             self.check(&opening, id)?;

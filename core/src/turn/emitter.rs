@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::ending::Ending;
 use super::fit::{escaped_len, fits, pieces, short};
-use super::order::{Irregular, Order, Phase};
+use super::order::{Irregular, Order, Phase, separates};
 use super::usage::Usage;
 use super::waits::Waits;
 use crate::error::{CallerError, Code, Diagnostics};
@@ -395,6 +395,10 @@ impl Emitter {
 
     /// Takes the event's effect and hands it on.
     pub(super) fn give(&mut self, event: Event<'_>, sink: &mut Sink<'_>) {
+        // A message covers one run of text, so that a replay has what came between where it was.
+        if separates(event.kind()) {
+            self.cover(sink);
+        }
         debug_assert_eq!(self.order.judge(&event), Ok(()), "{event:?}");
         self.order.apply(&event);
         self.hand(&event, sink);

@@ -29,20 +29,27 @@ const MARK_BYTES: usize = 64;
 /// Bytes of `text` inside a JSON string, with the escapes that JSON demands and those of U+2028
 /// and U+2029, which writers of event streams escape too. Linear.
 pub(super) fn escaped_len(text: &str) -> usize {
-    let extra = |byte: u8| match byte {
-        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 8 | 12 => 1,
-        0..=31 => 5,
-        _ => 0,
-    };
-    let plain = text.len() + text.bytes().map(extra).sum::<usize>();
+    let plain = text.len() + text.bytes().map(more).sum::<usize>();
     if memchr::memchr(0xE2, text.as_bytes()).is_none() {
         return plain;
     }
     plain + 3 * text.matches(['\u{2028}', '\u{2029}']).count()
 }
 
+/// Bytes that an escape adds to this one.
+const fn more(byte: u8) -> usize {
+    match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 8 | 12 => 1,
+        0..=31 => 5,
+        _ => 0,
+    }
+}
+
 fn char_escaped_len(c: char) -> usize {
-    escaped_len(c.encode_utf8(&mut [0; 4]))
+    match c {
+        '\u{2028}' | '\u{2029}' => 6,
+        c => c.len_utf8() + u8::try_from(c).map_or(0, more),
+    }
 }
 
 /// The longest start of `text` that takes at most `max` bytes when escaped.

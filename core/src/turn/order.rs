@@ -448,3 +448,24 @@ fn outcome(event: &Event<'_>) -> &'static str {
         _ => "failed",
     }
 }
+
+/// Whether a reader shows it between what was said before and what is said after.
+pub(super) const fn separates(kind: EventKind) -> bool {
+    matches!(
+        kind,
+        EventKind::UserMessage
+            | EventKind::ReasoningDelta
+            | EventKind::ToolStart
+            | EventKind::Question
+            | EventKind::ApprovalRequired
+            | EventKind::PlanProposed
+            | EventKind::SubagentStarted
+            | EventKind::ImageStarted
+            | EventKind::Media
+            | EventKind::Fallback
+            | EventKind::Continuation
+            | EventKind::Notice
+            | EventKind::Compacted
+            | EventKind::Error
+    )
+}

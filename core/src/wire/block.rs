@@ -2,6 +2,29 @@
 
 use core::ops::Range;
 
+use crate::limits::EVENT_MAX_BYTES;
+
+/// What ends a block whose last line it ends too.
+pub(super) const BLOCK_END: &[u8] = b"\n\n";
+
+/// How an [`SseDecoder`](super::SseDecoder) reads.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct SseOptions {
+    /// The most that one event may make the decoder hold, in bytes: its data, its name, its id and
+    /// the line being read. An event over it is skipped.
+    pub max_event_bytes: usize,
+    /// Whether what is left at the end counts as one more event (`agent` 1, *Client parser*). The
+    /// standard says no.
+    pub lenient_eof: bool,
+}
+
+impl Default for SseOptions {
+    fn default() -> Self {
+        Self { max_event_bytes: EVENT_MAX_BYTES, lenient_eof: false }
+    }
+}
+
 /// What the lines of the current block said so far.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Block {

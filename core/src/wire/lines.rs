@@ -58,11 +58,14 @@ pub(super) struct Carry {
 }
 
 impl Carry {
-    /// Appends `more`; capacity doubles, but not past `max`.
+    /// Appends `more`; capacity doubles while it is small, then grows by a quarter, so that one
+    /// large event does not take twice its size; not past `max`.
     pub(super) fn push(&mut self, more: &[u8], max: usize) {
         let len = self.bytes.len().saturating_add(more.len());
         if len > self.bytes.capacity() {
-            let room = self.bytes.capacity().saturating_mul(2).min(max).max(len);
+            let held = self.bytes.capacity();
+            let step = if held < CARRY_KEEP_BYTES { held } else { held / 4 };
+            let room = held.saturating_add(step).min(max).max(len);
             self.bytes.reserve_exact(room - self.bytes.len());
         }
         self.bytes.extend_from_slice(more);
@@ -83,6 +86,31 @@ impl Carry {
         if self.bytes.capacity() > keep.saturating_mul(2) {
             self.bytes.shrink_to(keep);
         }
+    }
+}
+
+/// The text that a chunk begins with, up to its first byte that is none.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Clean<'i> {
+    text: &'i str,
+    chunk_len: usize,
+}
+
+impl<'i> Clean<'i> {
+    /// Looks at each byte of the chunk at most twice.
+    pub(crate) fn of(chunk: &'i [u8]) -> Self {
+        let text = core::str::from_utf8(chunk).or_else(|bad| {
+            let good = chunk.get(..bad.valid_up_to()).unwrap_or_default();
+            core::str::from_utf8(good)
+        });
+        Self { text: text.unwrap_or_default(), chunk_len: chunk.len() }
+    }
+
+    /// The `len` bytes in front of the last `rest` of the chunk, if they are known to be text.
+    #[inline]
+    pub(super) fn text_before(self, rest: usize, len: usize) -> Option<&'i str> {
+        let end = self.chunk_len.checked_sub(rest)?;
+        self.text.get(end.checked_sub(len)?..end)
     }
 }
 

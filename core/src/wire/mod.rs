@@ -31,9 +31,12 @@ mod lines;
 mod ndjson;
 mod sse;
 
+pub(crate) use lines::Clean;
+
+pub use block::SseOptions;
 pub use encode::{FieldValue, FrameWriter, Framing};
 pub use ndjson::{NdjsonDecoder, NdjsonOptions};
-pub use sse::{SseDecoder, SseOptions};
+pub use sse::SseDecoder;
 
 /// What a decoder has to say.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,29 +9,11 @@ use core::ops::Range;
 
 use memchr::memchr2;
 
-use super::block::{Block, Data, Found, Name, Skip, digits, field};
-use super::lines::{Carry, Mark, bound, text};
+use super::block::{BLOCK_END, Block, Data, Found, Name, Skip, SseOptions, digits, field};
+use super::lines::{Carry, Clean, Mark, bound, text};
 use super::{Frame, Step};
 use crate::error::{CallerError, Code, Diagnostics};
-use crate::limits::{CARRY_KEEP_BYTES, EVENT_MAX_BYTES};
-
-/// How an [`SseDecoder`] reads.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct SseOptions {
-    /// The most that one event may make the decoder hold, in bytes: its data, its name, its id and
-    /// the line being read. An event over it is skipped.
-    pub max_event_bytes: usize,
-    /// Whether what is left at the end counts as one more event (`agent` 1, *Client parser*). The
-    /// standard says no.
-    pub lenient_eof: bool,
-}
-
-impl Default for SseOptions {
-    fn default() -> Self {
-        Self { max_event_bytes: EVENT_MAX_BYTES, lenient_eof: false }
-    }
-}
+use crate::limits::CARRY_KEEP_BYTES;
 
 /// Bytes of an event stream in, frames out.
 ///
@@ -118,12 +100,26 @@ impl SseDecoder {
     ///
     /// Call it until it says [`Step::NeedMore`]; then `input` is empty.
     pub fn next<'s, 'i: 's>(&'s mut self, input: &mut &'i [u8]) -> Step<Frame<'s>> {
+        self.next_of(input, Clean::default())
+    }
+
+    /// [`next`](Self::next), for a caller that looked for the text in the whole chunk: that is
+    /// quicker than to look for it in each frame.
+    pub(crate) fn next_of<'s, 'i: 's>(
+        &'s mut self,
+        input: &mut &'i [u8],
+        clean: Clean<'i>,
+    ) -> Step<Frame<'s>> {
         if self.finished {
             return Step::Finished;
         }
         self.release();
+        if input.is_empty() {
+            return Step::NeedMore;
+        }
         if let Some((at, data)) = self.one_line_block(input) {
-            return Step::Frame(self.plain_frame(at, data));
+            let text = clean.text_before(input.len() + BLOCK_END.len(), data.len());
+            return Step::Frame(self.plain_frame(at, data, text));
         }
         let whole: &'i [u8] = input;
         match self.scan(input) {
@@ -235,7 +231,7 @@ impl SseDecoder {
         let line = input.strip_prefix(b"data: ")?;
         let end = memchr2(b'\r', b'\n', line)?;
         let (data, rest) = line.split_at(end);
-        let rest = rest.strip_prefix(b"\n\n")?;
+        let rest = rest.strip_prefix(BLOCK_END)?;
         let taken = input.len() - rest.len();
         if taken > self.options.max_event_bytes {
             return None;
@@ -248,8 +244,8 @@ impl SseDecoder {
 
     /// The frame of a block that is its data.
     #[inline]
-    fn plain_frame<'s>(&'s mut self, at: u64, data: &'s [u8]) -> Frame<'s> {
-        let (data, bad) = text(data);
+    fn plain_frame<'s>(&'s mut self, at: u64, data: &'s [u8], known: Option<&'s str>) -> Frame<'s> {
+        let (data, bad) = known.map_or_else(|| text(data), |known| (known.into(), false));
         if bad {
             self.diagnostics.push(Code::InvalidUtf8, at);
         }

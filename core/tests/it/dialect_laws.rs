@@ -339,3 +339,33 @@ fn a_stream_that_stops_early_gets_a_legal_ending() {
         assert_eq!(ends, [EventKind::Error].into_iter().chain(trailer).collect::<Vec<_>>());
     }
 }
+
+#[test]
+fn a_question_that_is_settled_after_its_turn_opens_none() {
+    for dialect in Dialect::ALL {
+        let (mut encoder, mut out) = (Encoder::new(*dialect, None).unwrap(), Vec::new());
+        for kind in [EventKind::TextDelta, EventKind::Done, EventKind::QuestionResolved] {
+            encoder.encode(&Stamp::default(), &sample(kind), &mut out);
+        }
+        let before = out.len();
+        encoder.finish(&mut out);
+        assert_eq!(out.len(), before, "{dialect:?}");
+    }
+}
+
+#[test]
+fn a_call_id_of_any_length_is_read() {
+    for (bytes, name) in [(1000, "pwd"), (100_000, "tool")] {
+        let id = "c".repeat(bytes);
+        let started = format!(r#"{{"type":"tool_call_started","callId":"{id}","name":"pwd"}}"#);
+        let result = format!(r#"{{"type":"tool_result","callId":"{id}","result":"x"}}"#);
+        let wire = format!("data: {started}\n\ndata: {result}\n\n");
+        let (events, _) = decode(Dialect::RESPOND, [wire.as_bytes()]);
+        let [Event::ToolCall(_), Event::ToolResult(result)] = &events[..] else {
+            panic!("{} events", events.len())
+        };
+        // The result names no tool, and no memory is spent on the name of a call with a long id.
+        assert!(result.call_id.as_deref() == Some(&*id));
+        assert_eq!(&*result.name, name);
+    }
+}

@@ -1,14 +1,25 @@
-//! The vectors of the dialects: `agent.json`, `run.json`, `workspace.json`.
+//! The vectors of the dialects: `agent.json`, `respond.json`, `run.json`, `workspace.json`,
+//! `chat.json`.
 
 use serde_json::{Value as Json, json};
 use turnwire::dialect::{Decoder, Dialect, Encoder, Stamp};
-use turnwire::event::{Envelope, Event};
+use turnwire::event::{Channel, Envelope, Event};
 
 use crate::vectors::{bytes, load};
 
 #[test]
 fn agent() {
     run(include_str!("../vectors/agent.json"));
+}
+
+#[test]
+fn respond() {
+    run(include_str!("../vectors/respond.json"));
+}
+
+#[test]
+fn chat() {
+    run(include_str!("../vectors/chat.json"));
 }
 
 #[test]
@@ -56,8 +67,12 @@ fn run(file: &str) {
     }
 }
 
+fn channel(case: &Json) -> Option<Channel> {
+    case["channel"].as_str().map(|name| Channel::parse(name).unwrap())
+}
+
 fn encodes(name: &str, dialect: Dialect, case: &Json) {
-    let mut encoder = Encoder::new(dialect, None).unwrap();
+    let mut encoder = Encoder::new(dialect, channel(case)).unwrap();
     let mut out = Vec::new();
     for event in case["events"].as_array().unwrap() {
         let envelope: Envelope<'static> = serde_json::from_value(event.clone()).unwrap();
@@ -85,8 +100,8 @@ struct Said {
     retry_ms: Option<u64>,
 }
 
-fn decode(dialect: Dialect, chunks: &[&[u8]]) -> Said {
-    let mut decoder = Decoder::new(dialect, None).unwrap();
+fn decode(dialect: Dialect, channel: Option<Channel>, chunks: &[&[u8]]) -> Said {
+    let mut decoder = Decoder::new(dialect, channel).unwrap();
     let mut events = Vec::new();
     let mut sink = |envelope: &Envelope<'_>| {
         let mut json = serde_json::to_value(envelope).unwrap();
@@ -110,7 +125,7 @@ fn decodes(name: &str, dialect: Dialect, case: &Json) {
         wire => vec![bytes(wire)],
     };
     let chunks: Vec<_> = chunks.iter().map(Vec::as_slice).collect();
-    let said = decode(dialect, &chunks);
+    let said = decode(dialect, channel(case), &chunks);
     assert_eq!(json!(said.events), case["events"], "{name}");
     let expected =
         if case["diagnostics"].is_null() { json!([]) } else { case["diagnostics"].clone() };
@@ -120,6 +135,6 @@ fn decodes(name: &str, dialect: Dialect, case: &Json) {
     let whole = chunks.concat();
     for at in 0..whole.len() {
         let (a, b) = whole.split_at(at);
-        assert_eq!(decode(dialect, &[a, b]), said, "{name}: cut at {at}");
+        assert_eq!(decode(dialect, channel(case), &[a, b]), said, "{name}: cut at {at}");
     }
 }

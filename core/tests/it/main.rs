@@ -2,6 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 mod dialect_laws;
+mod dialect_turns;
 mod dialect_vectors;
 mod ends_host;
 mod ends_laws;
@@ -15,7 +16,12 @@ mod host_reference;
 mod host_vectors;
 mod link;
 mod log;
+mod requests;
 mod requests_run;
+mod session;
+mod session_laws;
+mod turn_ask;
+mod turn_bounds;
 mod turn_calls;
 mod turn_checker;
 mod turn_continuation;

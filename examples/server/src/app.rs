@@ -10,6 +10,7 @@ use turnwire::ids::{IdMaker, Seed};
 use crate::config::Environment;
 use crate::http::Access;
 use crate::model::Provider;
+use crate::page::Sessions;
 use crate::tools::Tools;
 use crate::workspace::Workspace;
 
@@ -30,6 +31,7 @@ pub(crate) struct App {
     /// Cancelled when the turns that still run must end.
     pub(crate) ending: CancellationToken,
     pub(crate) ids: TurnIds,
+    pub(crate) sessions: Sessions,
 }
 
 /// Makes the ids of turns, and the seed that each makes its own ids of.

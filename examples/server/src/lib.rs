@@ -1,7 +1,7 @@
 //! An example server for `turnwire`: `POST /api/agent` over a built-in agent with real tools.
 //!
 //! It holds no rule of a protocol. It moves bytes, runs tools and keeps time; what is sent is what
-//! [`turnwire`] says. Where to look: [`config`] for flags, `http` for who may ask what, `turn` for
+//! [`turnwire`] says. Where to look: [`config`] for flags, `page` for the page and what feeds it, `http` for who may ask what, `turn` for
 //! the loop of model and tools, [`model`] for the built-in model and the seam for others, [`tools`]
 //! and [`workspace`] for what the agent can touch.
 //!
@@ -9,6 +9,7 @@
 
 mod app;
 mod http;
+mod page;
 mod turn;
 
 pub mod config;

@@ -50,7 +50,9 @@ async fn serve(args: Args) -> ExitCode {
     let url = format!("http://{}", server.address());
     // Whoever started the server may have closed the pipe; that is no reason to end.
     let _ = writeln!(stdout(), "listening on {url}").and_then(|()| stdout().flush());
-    let _ = writeln!(stderr(), "try it:\n  {}", example(&url, token));
+    let page = if token { format!("{url}/?token=TOKEN") } else { url.clone() };
+    let shell = example(&url, token);
+    let _ = writeln!(stderr(), "try it in a browser:\n  {page}\nor in a shell:\n  {shell}");
     server
         .serve(async move {
             tokio::select! {

@@ -23,6 +23,7 @@ use crate::app::{App, TurnIds, seed};
 use crate::config::{Args, Environment};
 use crate::http::{Access, router};
 use crate::model::Builtin;
+use crate::page::Sessions;
 use crate::sample::scratch_workspace;
 use crate::tools::Tools;
 use crate::workspace::Workspace;
@@ -103,6 +104,7 @@ impl Server {
             closing: CancellationToken::new(),
             ending: CancellationToken::new(),
             ids: TurnIds::new(seed()?),
+            sessions: Sessions::default(),
         });
         let connections = args.max_turns.saturating_add(args.max_readers);
         Ok(Self {

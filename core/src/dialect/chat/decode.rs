@@ -369,11 +369,16 @@ fn text_part(part: Value<'_>) -> Option<Str<'_>> {
 }
 
 fn error<'a>(data: &'a str, f: &mut Fields<'_>) -> Option<Error<'a>> {
-    let [message, status, code, remedy] = slots(data, &["message", "status", "code", "remedy"])?;
+    let [message, status, code, remedy, unavailable, version] = slots(
+        data,
+        &["message", "status", "code", "remedy", "unavailableReason", "requiredVersion"],
+    )?;
     Some(Error {
         status: f.status(status, "status"),
         code: f.text(code, "code"),
         remedy: f.text(remedy, "remedy"),
+        unavailable_reason: f.text(unavailable, "unavailableReason"),
+        required_version: f.text(version, "requiredVersion"),
         ..Error::new(f.need_text(message, "message").unwrap_or("Stream error.".into()))
     })
 }

@@ -5,12 +5,12 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::run::{Gathered, REASONING, Run, write_input};
-use super::{carriage, dialog, names};
+use super::{carriage, dialog, names, session};
 use crate::dialect::outcome::{value_of, write_extras};
 use crate::dialect::{Carriage, Encode, Stamp, Written};
 use crate::event::{
-    Channel, Compacted, Done, DoneStatus, Error, Event, Message, Notice, Phase, PlanProposed,
-    PlanResolved, Question, Queue, Resync, Role, State, ToolResult, ToolStart, TurnStarted,
+    Channel, Done, DoneStatus, Error, Event, Message, Question, Role, ToolResult, ToolStart,
+    TurnStarted,
 };
 use crate::limits::OPEN_CALLS_MAX;
 use crate::text::is_blank;
@@ -61,13 +61,13 @@ impl Encode for Encoder {
 
 /// Begins a frame. Frames of the event stream have the name that is the default of such streams
 /// (`chat` 3, *Block*).
-fn frame<'f>(frames: &'f mut FrameWriter<'_>, kind: &str) -> ObjectWriter<'f> {
+pub(super) fn frame<'f>(frames: &'f mut FrameWriter<'_>, kind: &str) -> ObjectWriter<'f> {
     let mut frame = frames.object(Some("message"));
     frame.str("type", kind);
     frame
 }
 
-fn capabilities(frame: &mut ObjectWriter<'_>, given: Option<&str>) {
+pub(super) fn capabilities(frame: &mut ObjectWriter<'_>, given: Option<&str>) {
     if let Some(Ok(raw)) = given.map(RawJson::check) {
         frame.raw("adapterCapabilities", &raw);
         return;
@@ -77,7 +77,7 @@ fn capabilities(frame: &mut ObjectWriter<'_>, given: Option<&str>) {
     own.array("features").str(REASONING);
 }
 
-fn state(frames: &mut FrameWriter<'_>, name: &str, message: Option<&str>) {
+pub(super) fn state(frames: &mut FrameWriter<'_>, name: &str, message: Option<&str>) {
     let mut frame = frame(frames, "state");
     frame.object("state").str("name", name).opt_str("message", message);
 }
@@ -127,7 +127,7 @@ impl Encoder {
                 frames.raw(Some("message"), &raw);
                 return Carriage::Carried;
             }
-            _ => return beside(event, frames),
+            _ => return session::say(event, frames),
         }
         usual
     }
@@ -348,6 +348,8 @@ fn head(part: &mut ObjectWriter<'_>, name: &str, call_id: Option<&str>, state: &
 fn error_extras(frame: &mut ObjectWriter<'_>, error: &Error<'_>) {
     frame.opt_u64("status", error.status.map(u64::from)).opt_str("code", error.code.as_deref());
     frame.opt_str("remedy", error.remedy.as_deref());
+    frame.opt_str("unavailableReason", error.unavailable_reason.as_deref());
+    frame.opt_str("requiredVersion", error.required_version.as_deref());
 }
 
 /// An error that the run survives is the start of another try (`chat` 1, `retry`). How many tries
@@ -357,85 +359,4 @@ fn retry(error: &Error<'_>, frames: &mut FrameWriter<'_>) {
     frame.str("phase", "start").u64("attempt", 1).u64("maxAttempts", 1).u64("delayMs", 0);
     frame.str("errorMessage", &error.message);
     error_extras(&mut frame, error);
-}
-
-/// What speaks of the session.
-fn beside(event: &Event<'_>, frames: &mut FrameWriter<'_>) -> Carriage {
-    match event {
-        Event::PlanProposed(e) => plan_proposed(e, frames),
-        Event::PlanResolved(e) => plan_resolved(e, frames),
-        Event::Compacted(e) => compacted(e, frames),
-        Event::Notice(e) => return notice(e, frames),
-        Event::Queue(e) => queue(e, frames),
-        Event::State(e) => named_state(e, frames),
-        Event::Resync(e) => resync(e, frames),
-        _ => {}
-    }
-    carriage(event.kind())
-}
-
-fn plan_proposed(plan: &PlanProposed<'_>, frames: &mut FrameWriter<'_>) {
-    let mut frame = frame(frames, "plan");
-    frame.str("mode", "plan").bool("executing", false).u64("completed", 0).u64("total", 0);
-    frame.str("message", &plan.plan).str("state", "proposed");
-}
-
-fn plan_resolved(plan: &PlanResolved<'_>, frames: &mut FrameWriter<'_>) {
-    let mut frame = frame(frames, "plan");
-    frame.str("mode", if plan.approved { "agent" } else { "plan" });
-    frame.bool("executing", plan.approved).u64("completed", 0).u64("total", 0);
-    frame.opt_str("message", plan.edits.as_deref());
-    frame.str("state", if plan.approved { "approved" } else { "rejected" });
-    frame.opt_str("reason", plan.reason.as_deref());
-}
-
-fn compacted(compacted: &Compacted<'_>, frames: &mut FrameWriter<'_>) {
-    let mut frame = frame(frames, "compaction");
-    let start = compacted.phase == Some(Phase::Start);
-    frame.str("phase", if start { "start" } else { "end" });
-    frame.opt_str("reason", compacted.reason.as_deref());
-    if !start {
-        frame.bool("aborted", compacted.aborted).bool("willRetry", false);
-    }
-}
-
-/// A notice as the engine's `notify` and `setStatus` show theirs (`chat` 4).
-fn notice(notice: &Notice<'_>, frames: &mut FrameWriter<'_>) -> Carriage {
-    let detail = notice.detail.as_deref();
-    let text = match (&*notice.code, detail) {
-        ("warning", Some(detail)) => ["WARNING: ", detail].concat(),
-        ("error", Some(detail)) => ["ERROR: ", detail].concat(),
-        (code, Some(detail)) => ["[", code, "] ", detail].concat(),
-        (code, None) => ["[", code, "]"].concat(),
-    };
-    state(frames, super::STARTED, Some(&text));
-    if notice.code.contains(']') { Carriage::Degraded("state") } else { Carriage::Carried }
-}
-
-fn queue(queue: &Queue<'_>, frames: &mut FrameWriter<'_>) {
-    let mut frame = frame(frames, "queue");
-    for (name, list) in [("steering", &queue.steering), ("followUp", &queue.follow_up)] {
-        let mut array = frame.array(name);
-        for text in list {
-            array.str(text);
-        }
-    }
-}
-
-/// The state `connected` is the greeting of a watching channel; its message is the session.
-fn named_state(named: &State<'_>, frames: &mut FrameWriter<'_>) {
-    if named.name != super::CONNECTED {
-        return state(frames, &named.name, named.message.as_deref());
-    }
-    let mut frame = frame(frames, super::CONNECTED);
-    frame.opt_str("sessionId", named.message.as_deref());
-    capabilities(&mut frame, None);
-}
-
-fn resync(resync: &Resync<'_>, frames: &mut FrameWriter<'_>) {
-    let mut frame = frame(frames, "state");
-    let mut state = frame.object("state");
-    state.str("name", super::SETTLED).str("message", super::RESYNC);
-    state.str("reason", &resync.reason);
-    state.opt_u64("oldestSeq", resync.oldest_seq).opt_u64("headSeq", resync.head_seq);
 }

@@ -15,7 +15,7 @@
 
 use alloc::boxed::Box;
 
-use super::client::{Answer, ClientSpec};
+use super::client::ClientSpec;
 use super::{Carriage, ChannelSpec, Disconnect, Spec};
 use crate::event::{
     Authoritative, Channel, Eof, EventKind, OnResync, Orphan, Pairing, Rules, Severities, Severity,
@@ -31,6 +31,7 @@ mod encode;
 mod names;
 mod part;
 mod run;
+mod session;
 
 const RULES: Rules = Rules {
     pairing: Pairing::IdThenLastOfName,
@@ -125,7 +126,6 @@ pub(super) static SPEC: Spec = Spec {
             body.str("sessionId", ask.session_id).str("toolCallId", ask.question_id);
             dialog::write_answer(&mut body.object("answer"), ask.answers);
         },
-        read: |_| Some(Answer::Started { turn_id: None }),
         ..ClientSpec::new("/api/chat")
     },
     json_answer: None,

@@ -49,7 +49,9 @@ pub(super) fn tool_name(part_type: &str) -> String {
 /// Where the first word ends: before a capital that follows another letter than a capital, or that
 /// begins a word after an acronym.
 fn first_word(text: &str) -> usize {
-    if let Some((_, spelt)) = WORDS.iter().find(|(_, spelt)| text.starts_with(spelt)) {
+    let ends = |rest: &str| rest.chars().next().is_none_or(char::is_uppercase);
+    let is_first = |spelt: &str| text.strip_prefix(spelt).is_some_and(ends);
+    if let Some(spelt) = WORDS.iter().map(|(_, spelt)| spelt).find(|spelt| is_first(spelt)) {
         return spelt.len();
     }
     let mut before = None;

@@ -8,7 +8,7 @@ use crate::dialect::fields::{Fields, Slot, slots};
 use crate::dialect::outcome::read_outcome;
 use crate::dialect::said::{Rest, Said};
 use crate::event::{Event, OutputStream, Str, ToolOutput, ToolResult, ToolStart};
-use crate::limits::OPEN_CALLS_MAX;
+use crate::limits::{KEPT_CALL_MAX_BYTES, OPEN_CALLS_MAX};
 use crate::wire::json::{Kind, Value};
 
 /// What one frame becomes, in order.
@@ -70,7 +70,8 @@ impl Calls {
 
     /// What of the output so far is new; all of it where it is another.
     fn grow<'a>(&mut self, id: Str<'a>, whole: Str<'a>) -> Option<Event<'a>> {
-        let said = self.know(&id);
+        let mut unkept = Said::default();
+        let said = self.know(&id).unwrap_or(&mut unkept);
         let rest = match said.rest_of(&whole) {
             Rest::Same => return None,
             Rest::More(rest) => String::from(rest),
@@ -83,11 +84,15 @@ impl Calls {
         Some(ToolOutput::new(id, OutputStream::Stdout, rest).into())
     }
 
-    fn know(&mut self, id: &str) -> &mut Said {
+    /// What was seen of the output of a call, from now on remembered unless its id is too long.
+    fn know(&mut self, id: &str) -> Option<&mut Said> {
+        if id.len() > KEPT_CALL_MAX_BYTES {
+            return None;
+        }
         if self.0.len() >= OPEN_CALLS_MAX && !self.0.contains_key(id) {
             self.0.pop_first();
         }
-        self.0.entry(id.into()).or_default()
+        Some(self.0.entry(id.into()).or_default())
     }
 }
 

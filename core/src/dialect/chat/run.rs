@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use crate::event::TurnStarted;
 use crate::limits::{DONE_PARTS_MAX_BYTES, DONE_TEXT_MAX_ESCAPED_BYTES, OPEN_CALLS_MAX};
 use crate::text::is_blank;
-use crate::wire::json::{ArrayWriter, ObjectWriter, RawJson, escaped_len};
+use crate::wire::json::{ArrayWriter, ObjectWriter, RawJson, escaped_len, read_object};
 
 /// The feature that a reader must know to get `reasoning` frames (`chat` 1).
 pub(super) const REASONING: &str = "reasoning-summary-v1";
@@ -29,14 +29,13 @@ pub(super) struct Run {
 impl Run {
     pub(super) fn new(start: &TurnStarted<'_>, ts_ms: Option<u64>) -> Self {
         let own = |id: &Option<crate::event::Str<'_>>| id.as_deref().map(String::from);
-        let capabilities = start.capabilities.as_ref();
         Self {
             run_id: own(&start.run_id).or_else(|| own(&start.turn_id)),
             session_id: own(&start.session_id),
             message_id: own(&start.message_id),
             started_ms: ts_ms,
             phase: None,
-            presents: capabilities.is_none_or(|it| it.text().contains(REASONING)),
+            presents: start.capabilities.as_ref().is_none_or(|it| has_reasoning(it.text())),
         }
     }
 
@@ -51,6 +50,12 @@ impl Run {
         let made = self.run_id.as_ref().map(|run| format!("{run}-a1"));
         made.or_else(|| self.message_id.clone())
     }
+}
+
+/// Whether capabilities name the feature; none that cannot be read do (`chat` 1).
+fn has_reasoning(capabilities: &str) -> bool {
+    let Ok([Some(features)]) = read_object(capabilities, &["features"]) else { return false };
+    features.elements().any(|feature| feature.str().as_deref() == Some(REASONING))
 }
 
 /// The final message: all text, then the parts of the tools (`chat` 2, `done.message`).

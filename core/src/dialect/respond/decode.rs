@@ -13,7 +13,7 @@ use crate::event::{
     Media, Notice, Question, ReasoningDelta, Str, SubagentFinished, SubagentStarted, SubagentText,
     SubagentTool, TextDelta, Todo, TodoItem, ToolArgs, ToolCall, ToolResult, TurnStarted, Unknown,
 };
-use crate::limits::OPEN_CALLS_MAX;
+use crate::limits::{KEPT_CALL_MAX_BYTES, OPEN_CALLS_MAX};
 use crate::wire::Frame;
 use crate::wire::json::Kind;
 
@@ -152,10 +152,12 @@ impl Decoder {
             Some(name) => name,
             None => self.names.get(&*id).map_or("tool".into(), |name| Str::Owned(name.clone())),
         };
-        if self.names.len() >= OPEN_CALLS_MAX && !self.names.contains_key(&*id) {
-            self.names.pop_first();
+        if id.len().saturating_add(name.len()) <= KEPT_CALL_MAX_BYTES {
+            if self.names.len() >= OPEN_CALLS_MAX && !self.names.contains_key(&*id) {
+                self.names.pop_first();
+            }
+            self.names.insert(String::from(&*id), String::from(&*name));
         }
-        self.names.insert(String::from(&*id), String::from(&*name));
         Some((id, name))
     }
 

@@ -3,6 +3,7 @@
 //! Their answers come in by the channels `answer` and `load`, in the order of the requests; with
 //! no answer to a turn awaited, those of the channel of a turn are theirs too.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -31,7 +32,7 @@ pub(super) struct Side {
 
 enum Purpose {
     /// This holds once the server agrees.
-    Settle(Event<'static>),
+    Settle(Box<Event<'static>>),
     Load,
 }
 
@@ -159,7 +160,11 @@ impl Host {
 
     fn settle_by(&mut self, event: Event<'static>, call: HttpCall, sink: &mut OpSink<'_>) {
         self.ask(Role::Answer, call);
-        self.sides.push(Side { purpose: Purpose::Settle(event), status: None, bytes: Vec::new() });
+        self.sides.push(Side {
+            purpose: Purpose::Settle(Box::new(event)),
+            status: None,
+            bytes: Vec::new(),
+        });
         self.flush(sink);
     }
 

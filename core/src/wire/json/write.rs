@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::fmt::Write;
 
 use super::RawJson;
-use super::escape::write_escaped;
+use super::escape::{escaped_len, write_escaped};
 use super::words::may_escape;
 
 /// Writes one object; its end writes the closing bracket.
@@ -229,10 +229,15 @@ impl Drop for ArrayWriter<'_> {
     }
 }
 
+/// Texts from this length on are measured before they are written.
+const MEASURED_BYTES: usize = 64 << 10;
+
 /// Appends `value` as a JSON string.
 #[inline]
 pub(in crate::wire) fn write_str(value: &str, out: &mut Vec<u8>) {
-    out.reserve(value.len() + 2);
+    // A long text is measured first, so that room for its escapes does not double the buffer.
+    let len = if value.len() < MEASURED_BYTES { value.len() } else { escaped_len(value) + 8 };
+    out.reserve(len + 2);
     out.push(b'"');
     write_escaped(value, out);
     out.push(b'"');

@@ -13,6 +13,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 use subtle::ConstantTimeEq;
 
+use super::cookie;
 use super::reply::refusal;
 use crate::app::App;
 
@@ -82,7 +83,8 @@ impl Access {
         let given = only(headers, &header::AUTHORIZATION)
             .and_then(|value| value.split_once(' '))
             .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
-            .map(|(_, given)| given.trim())
+            .map(|(_, given)| given.trim().as_bytes().to_vec())
+            .or_else(|| cookie::token(headers, self.port))
             .filter(|given| !given.is_empty());
         let Some(given) = given else {
             let mut response = refusal(StatusCode::UNAUTHORIZED, "A token is needed.");
@@ -90,8 +92,18 @@ impl Access {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, bearer);
             return Some(response);
         };
-        if bool::from(given.as_bytes().ct_eq(token.as_bytes())) {
+        if bool::from(given.ct_eq(token.as_bytes())) {
             return None;
+        }
+        Some(refusal(StatusCode::FORBIDDEN, "The token is wrong."))
+    }
+
+    /// The answer to a page that is asked for with a token in its address.
+    fn take_token(&self, request: &Request) -> Option<Response> {
+        let token = self.token.as_ref()?;
+        let given = cookie::in_address(request)?;
+        if bool::from(given.ct_eq(token.as_bytes())) {
+            return Some(cookie::keep(&given, request, self.port));
         }
         Some(refusal(StatusCode::FORBIDDEN, "The token is wrong."))
     }
@@ -121,6 +133,8 @@ pub(super) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
         permission()
     } else if request.uri().path() == "/healthz" {
         next.run(request).await
+    } else if let Some(response) = access.take_token(&request) {
+        response
     } else {
         match access.refuse_token(request.headers()) {
             None => next.run(request).await,

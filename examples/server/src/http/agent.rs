@@ -77,13 +77,30 @@ async fn start(
     Ok((job, request::negotiate(spec, text(header::ACCEPT))))
 }
 
+/// A turn for a reader in this process: the bytes that would be streamed to a client, and what ends
+/// the turn early; or what the client would be refused with.
+pub(crate) async fn open(
+    app: &Arc<App>,
+    headers: &HeaderMap,
+    body: &[u8],
+) -> Result<(mpsc::Receiver<Bytes>, CancellationToken), Response> {
+    let (job, _) = start(app, headers, body).await?;
+    Ok(begin(Arc::clone(app), job))
+}
+
+/// Starts a turn that streams.
+fn begin(app: Arc<App>, job: Job) -> (mpsc::Receiver<Bytes>, CancellationToken) {
+    let (sender, receiver) = mpsc::channel(WAITING_MAX);
+    let hang_up = CancellationToken::new();
+    let running = app.running.clone();
+    running.spawn(run(app, job, Sink::Stream(sender), hang_up.clone()));
+    (receiver, hang_up)
+}
+
 /// The answer as a stream. It is dropped when the client hangs up, and the turn with it.
 fn streamed(app: Arc<App>, job: Job) -> Response {
-    let (sender, receiver) = mpsc::channel::<Bytes>(WAITING_MAX);
-    let hang_up = CancellationToken::new();
-    let guard = hang_up.clone().drop_guard();
-    let running = app.running.clone();
-    running.spawn(run(app, job, Sink::Stream(sender), hang_up));
+    let (receiver, hang_up) = begin(app, job);
+    let guard = hang_up.drop_guard();
     let bytes = stream::unfold((receiver, guard), |(mut receiver, guard)| async {
         let bytes = receiver.recv().await?;
         Some((Ok::<_, Infallible>(bytes), (receiver, guard)))

@@ -20,7 +20,7 @@ const DISCARD_TIME_MAX: Duration = Duration::from_secs(5);
 
 /// The body: whole if it has at most `max_bytes`, else its first `max_bytes + 1`, so that whoever
 /// judges it sees that it is too large.
-pub(super) async fn read(
+pub(crate) async fn read(
     headers: &HeaderMap,
     mut body: Body,
     max_bytes: usize,

@@ -1,9 +1,10 @@
 //! HTTP: who may ask what, and what is answered.
 
 mod access;
-mod agent;
-mod body;
-mod reply;
+pub(crate) mod agent;
+pub(crate) mod body;
+mod cookie;
+pub(crate) mod reply;
 
 use std::sync::Arc;
 
@@ -15,6 +16,7 @@ use axum::routing::{get, post};
 pub(crate) use access::Access;
 
 use crate::app::App;
+use crate::page;
 
 /// The routes, behind the rules of [`Access`].
 pub(crate) fn router(app: Arc<App>) -> Router {
@@ -23,6 +25,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
     Router::new()
         .route("/api/agent", post(agent::post).fallback(not_allowed("POST")))
         .route("/healthz", get(|| async { "ok" }).fallback(not_allowed("GET, HEAD")))
+        .merge(page::routes())
         .fallback(|| async { reply::refusal(StatusCode::NOT_FOUND, "Not found.") })
         .layer(from_fn_with_state(Arc::clone(&app), access::guard))
         .with_state(app)

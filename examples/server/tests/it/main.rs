@@ -8,5 +8,6 @@ mod early;
 mod endings;
 mod flags;
 mod load;
+mod page;
 mod server;
 mod tools;
