@@ -9,6 +9,7 @@ mod ends_laws;
 mod ends_run;
 mod ends_support;
 mod ends_turn;
+mod ends_vectors;
 mod host_card;
 mod host_laws;
 mod host_reference;
