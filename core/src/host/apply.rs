@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use super::fold::Fold;
 use super::turn::Open;
 use crate::error::Code;
-use crate::event::{Channel, Envelope, Event};
+use crate::event::{Channel, Envelope, Event, SideChannel};
 use crate::limits::{EPOCHS_MAX, NAME_MAX_BYTES, STAMP_MAX_MS, STAMP_MIN_MS};
 
 /// What an event belongs to.
@@ -93,10 +93,37 @@ impl Fold {
             _ = self.late(env);
             return;
         }
+        let scope = self.scope_now(env, scope);
         let at = self.stamp(env, at_ms);
         if self.admit(env, scope) {
             self.dispatch(env, at);
         }
+    }
+
+    /// What the event belongs to as things are. A question over a second channel opens no turn, and
+    /// a line that follows the end of a turn's own answer is part of no session.
+    #[inline]
+    fn scope_now(&self, env: &Envelope<'_>, scope: Scope) -> Scope {
+        if self.live.turn.is_some() {
+            return scope;
+        }
+        match env.event {
+            Event::Question(_) if self.is_beside(env) => Scope::Row,
+            Event::Notice(_)
+            | Event::Fallback(_)
+            | Event::Continuation(_)
+            | Event::Compacted(_)
+                if env.channel == Channel::Turn && self.live.ended =>
+            {
+                Scope::Turn
+            }
+            _ => scope,
+        }
+    }
+
+    /// Whether it came over a second channel.
+    pub(super) fn is_beside(&self, env: &Envelope<'_>) -> bool {
+        self.rules.side_channel == SideChannel::MutedWhileBusy && env.channel == Channel::Events
     }
 
     /// The commonest event, a piece of the open bubble in an envelope that says nothing: the row
@@ -243,7 +270,9 @@ impl Fold {
     #[inline]
     fn admit_turn(&mut self, env: &Envelope<'_>, id: Option<&str>) -> bool {
         let Some(turn) = self.live.turn.as_ref() else {
-            if self.live.ended && id.is_none() {
+            // Only a second channel tells of a turn without saying that it begins.
+            let begins = self.is_beside(env) && env.seq.is_some() && !env.event.is_terminal();
+            if self.live.ended && id.is_none() && !begins {
                 return self.late(env);
             }
             self.join(id);

@@ -12,9 +12,7 @@ use super::op::{Lifecycle, WindowReason};
 use super::row::{Field, RowKind, Status};
 use super::session::Session;
 use super::turn::{Open, PendingUser, Turn};
-use crate::event::{
-    Channel, Envelope, Event, OnResync, Resync, SideChannel, TextDelta, TurnStarted,
-};
+use crate::event::{Envelope, Event, OnResync, Resync, TextDelta, TurnStarted};
 
 /// By what a turn is known again in a dialect that does not number its events.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -280,8 +278,7 @@ impl Fold {
     /// being loaded will say.
     #[inline]
     pub(super) fn is_muted(&mut self, env: &Envelope<'_>, of_turn: bool) -> bool {
-        if self.rules.side_channel != SideChannel::MutedWhileBusy || env.channel != Channel::Events
-        {
+        if !self.is_beside(env) {
             return false;
         }
         self.live.side_seen = true;

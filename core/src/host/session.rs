@@ -219,11 +219,22 @@ pub(super) fn parse(session: &Value) -> Option<Parsed> {
     Some(parsed)
 }
 
+/// What a message says: its `text`; of a session that a server keeps, its `content`, or the text
+/// among its `parts`.
+fn said(entry: &Value) -> Option<String> {
+    if let Some(text) = entry.get("text").or_else(|| entry.get("content")) {
+        return text.as_str().map(Into::into);
+    }
+    let parts = entry.get("parts")?.as_array()?.iter();
+    let texts = parts.filter(|part| part.get("type").and_then(Value::as_str) == Some("text"));
+    Some(texts.filter_map(|part| part.get("text")?.as_str()).collect())
+}
+
 fn parse_message(entry: &Value) -> Option<Message> {
     Some(Message {
         id: entry.get("id")?.as_str().filter(|id| !id.is_empty())?.into(),
         role: SessionRole::parse(entry.get("role")?.as_str()?)?,
-        body: Body::Text(entry.get("text")?.as_str()?.into()),
+        body: Body::Text(said(entry)?),
         at: entry.get("at").and_then(Value::as_u64).unwrap_or(0),
     })
 }

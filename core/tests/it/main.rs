@@ -2,6 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 mod dialect_laws;
+mod dialect_table;
 mod dialect_turns;
 mod dialect_vectors;
 mod ends_host;
@@ -10,6 +11,7 @@ mod ends_races;
 mod ends_run;
 mod ends_support;
 mod ends_turn;
+mod ends_vectors;
 mod host_card;
 mod host_laws;
 mod host_reference;
