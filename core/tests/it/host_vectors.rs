@@ -214,3 +214,20 @@ fn history_folds_as_the_vectors_say() {
         }
     }
 }
+
+#[test]
+fn load_earlier_goes_back_by_512_messages_whatever_rows_left_the_ring() {
+    let mut fold = fold("agent");
+    for turn in 0..1000 {
+        fold.submit(&format!("{turn}"), None, AT).unwrap();
+        for event in [json!({"type": "text_delta", "text": "Yes"}), json!({"type": "done"})] {
+            fold.apply(&envelope(&event), AT);
+        }
+        fold.drain(&mut |_| {});
+    }
+    // Three messages a turn, of which the ring has the newest 2,048.
+    assert_eq!(fold.view()["earlier"], 3000 - 2048);
+    assert!(fold.load_earlier());
+    assert_eq!(fold.view()["earlier"], 3000 - 2048 - 512);
+    assert!(fold.rows().iter().next().is_some_and(|row| row.text.ends_with("finished")));
+}
