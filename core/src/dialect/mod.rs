@@ -19,6 +19,14 @@
 //! assert_eq!(seen, [Event::from(TextDelta::new("Hi"))]);
 //! # Ok::<(), turnwire::error::CallerError>(())
 //! ```
+//!
+//! # What each dialect carries
+//!
+//! *Carried*: in a frame of its own with all that matters. *Derived*: by frames of other events, so
+//! that a reader knows it all the same. *Degraded*: as something lesser. *Dropped*: not at all.
+//! What is degraded or dropped is counted in the losses of an encoder; single events may fare worse
+//! than their row says, such as a result that was interrupted.
+#![doc = include_str!("table.md")]
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;

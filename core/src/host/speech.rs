@@ -151,9 +151,12 @@ impl Fold {
                 self.rewrite_group(group, &message.text, at);
             }
         }
-        // Blank text that waited for a bubble was all that this message said.
+        // Blank text that waited for a bubble was all that this message said, whether it came in
+        // pieces before or comes now.
         if let Some(turn) = self.live.turn.as_mut().filter(|_| is_blank(&message.text)) {
-            turn.gathered.add_text(&core::mem::take(&mut turn.held));
+            let held = core::mem::take(&mut turn.held);
+            let said = if message.text.is_empty() { held.as_str() } else { &message.text };
+            turn.gathered.add_text(said);
         }
         // What comes next is another message.
         if matches!(self.live.turn.as_ref().map(|turn| turn.open), Some(Open::Text(_))) {
@@ -177,10 +180,11 @@ impl Fold {
     }
 
     /// Rewrites the segments of a group so that together they say `text`: the last of them if the
-    /// others are a part of it, else the first, and the others become empty.
+    /// others are a part of it, else the first, and the others become empty. Where nothing but a
+    /// hole in the stream parts them, they are one text again.
     pub(super) fn rewrite_group(&mut self, group: core::ops::Range<usize>, text: &str, at: u64) {
-        let mut rest = Some(text);
         let last = group.end.saturating_sub(1);
+        let mut rest = Some(text).filter(|_| !(group.start..last).any(|n| self.touches_next(n)));
         for index in group.start..last {
             let said = self.segment_text(index);
             rest = rest.and_then(|rest| rest.strip_prefix(said.as_str()));
@@ -194,6 +198,14 @@ impl Fold {
                 }
             }
         }
+    }
+
+    /// Whether no row stands between this segment and the next.
+    fn touches_next(&self, index: usize) -> bool {
+        let segments = self.live.turn.as_ref().map_or(&[][..], |turn| &turn.segments);
+        let end = segments.get(index).and_then(|segment| segment.rows.last());
+        let next = segments.get(index + 1).and_then(|segment| segment.rows.first());
+        end.zip(next).is_some_and(|(end, next)| end + 1 == *next)
     }
 
     pub(super) fn segment_text(&self, index: usize) -> String {

@@ -3,6 +3,7 @@
 
 mod dialect_laws;
 mod dialect_turns;
+mod dialect_table;
 mod dialect_vectors;
 mod ends_host;
 mod ends_laws;
