@@ -2,8 +2,8 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 mod dialect_laws;
-mod dialect_turns;
 mod dialect_table;
+mod dialect_turns;
 mod dialect_vectors;
 mod ends_host;
 mod ends_laws;
