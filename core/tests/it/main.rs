@@ -9,6 +9,7 @@ mod ends_host;
 mod ends_laws;
 mod ends_run;
 mod ends_support;
+mod ends_transcode;
 mod ends_turn;
 mod ends_vectors;
 mod host_card;
