@@ -119,6 +119,7 @@ codes! {
     // Bounds.
     EventTooLarge "event_too_large" Limit "an event over the bound was skipped",
     TooManyWaiting "too_many_waiting" Limit "too many entries wait for the store",
+    IdTooLong "id_too_long" Limit "an id over the bound was ignored",
     TooManyOpen "too_many_open" Limit "too many calls are open at once",
     DoneTextLeftOut "done_text_left_out" Limit "the final text is over the bound and was left out",
     DoneTraceCut "done_trace_cut" Limit "the tool trace of the end is over the bound and was cut",

@@ -14,6 +14,10 @@ pub const EVENT_MAX_BYTES_FLOOR: usize = 64;
 /// peer of nothing but brackets can make the reader remember at 512 bytes (`wire::json`).
 pub const JSON_DEPTH_MAX_LEVELS: usize = 4096;
 
+/// Nesting of what an event sets in the panel, in levels. A snapshot holds it some levels down in
+/// JSON that its reader takes 128 levels of.
+pub const PANEL_DEPTH_MAX_LEVELS: usize = 64;
+
 /// Buffer of a decoder that is kept between events whatever they need, in bytes. Above it, room
 /// that a large event left behind is given back (design, rule 9).
 pub const CARRY_KEEP_BYTES: usize = 64 << 10;
@@ -70,6 +74,10 @@ pub const DIAGNOSTIC_DETAIL_MAX_BYTES: usize = 160;
 
 /// An event id, in bytes (design, The log).
 pub const EVENT_ID_MAX_BYTES: usize = 128;
+
+/// A turn's first number is below this: larger ones are not exact in JavaScript, and those that
+/// follow must not run out.
+pub const FIRST_SEQ_END: u64 = 1 << 53;
 
 /// One message row of the ring, in bytes (`agent` 6, decision A1).
 pub const ROW_MAX_BYTES: usize = 262_144;

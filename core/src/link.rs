@@ -138,6 +138,11 @@ impl Link {
     /// attempts starts again.
     pub fn handle_event(&mut self, last_event_id: &str) {
         self.tries = 0;
+        self.handle_id(last_event_id);
+    }
+
+    /// The stream's last event id may have changed without an event (empty if it has none).
+    pub fn handle_id(&mut self, last_event_id: &str) {
         if !last_event_id.is_empty() && self.last_event_id.as_deref() != Some(last_event_id) {
             let id = self.last_event_id.get_or_insert_with(String::new);
             id.clear();

@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::client::{Answer, ClientSpec};
-use super::fields::{Fields, Joiner, read};
+use super::fields::{Fields, Joiner, Spoken, read};
 use super::{
     Carriage, ChannelSpec, Decode, Dialect, Disconnect, Encode, JsonFailure, JsonForm, JsonTurn,
     Spec, Stamp, Written,
@@ -183,8 +183,9 @@ impl Encode for Encoder {
             }
             Event::Cancelled(_) => error(frames, STOPPED, Some(STOPPED_STATUS)),
             Event::Unknown(e) => {
-                // What was this dialect's before is passed on as it came.
-                let Ok(raw) = RawJson::check(&e.raw) else {
+                // What was this dialect's before is passed on as it came; but nothing that a client
+                // knows, since no order was kept for it.
+                let Some(raw) = RawJson::check(&e.raw).ok().filter(|_| is_unknown(&e.raw)) else {
                     return Written::stored(Carriage::Dropped);
                 };
                 frames.raw(None, &raw);
@@ -194,6 +195,12 @@ impl Encode for Encoder {
         }
         Written::stored(carriage(event.kind()))
     }
+}
+
+/// Whether this is an object whose type is none of the seed's.
+fn is_unknown(raw: &str) -> bool {
+    let Ok([kind]) = read_object(raw, &["type"]) else { return false };
+    !kind.and_then(|kind| kind.str()).is_some_and(|word| WORDS.contains(&&*word))
 }
 
 fn error(frames: &mut FrameWriter<'_>, message: &str, status: Option<u16>) {
@@ -213,6 +220,11 @@ fn trace(frame: &mut ObjectWriter<'_>, entries: &[TraceEntry<'_>]) {
     }
 }
 
+/// Whether an answer with this status says that something went wrong.
+fn is_failure(status: &u16) -> bool {
+    (400..600).contains(status)
+}
+
 /// The answer to a client that did not ask for a stream (`agent` 1, *JSON-only statuses*).
 fn json_answer(turn: &JsonTurn<'_>) -> (u16, Vec<u8>) {
     let refuse = |status, message: &str| {
@@ -223,7 +235,7 @@ fn json_answer(turn: &JsonTurn<'_>) -> (u16, Vec<u8>) {
     match turn.failure {
         Some(JsonFailure::Cancelled) => refuse(STOPPED_STATUS, STOPPED),
         Some(JsonFailure::Error { message, status }) => {
-            refuse(status.unwrap_or(FAILED_STATUS), message)
+            refuse(status.filter(is_failure).unwrap_or(FAILED_STATUS), message)
         }
         None if is_blank(turn.text) => refuse(EMPTY_STATUS, EMPTY),
         None => {
@@ -259,10 +271,15 @@ fn read_answer(body: &str) -> Option<Answer> {
 struct Decoder {
     text: Joiner,
     reasoning: Joiner,
+    last: Spoken,
 }
 
 const TEXT_HEAD: &str = r#"{"type":"text_delta","text":"#;
 const REASONING_HEAD: &str = r#"{"type":"reasoning_delta","text":"#;
+
+/// What a client of the seed knows.
+const WORDS: [&str; 6] =
+    ["text_delta", "reasoning_delta", "tool_start", "tool_result", "done", "error"];
 
 const NAMES: [&str; 13] = [
     "type",
@@ -290,12 +307,14 @@ impl Decode for Decoder {
         // The two common frames as most servers write them; the rest of the function says the same
         // at greater length.
         if let Some(value) = read_after(&frame.data, TEXT_HEAD) {
+            self.last = Spoken::Text;
             if let Some(text) = self.text.lend(value) {
                 sink(&Envelope::new(TextDelta::new(text)));
             }
             return;
         }
         if let Some(value) = read_after(&frame.data, REASONING_HEAD) {
+            self.last = Spoken::Reasoning;
             if let Some(text) = self.reasoning.lend(value) {
                 sink(&Envelope::new(ReasoningDelta::new(text)));
             }
@@ -319,6 +338,16 @@ impl Decode for Decoder {
             usage,
         ] = slots;
         let Some(kind) = f.need_text(kind, "type") else { return };
+        match &*kind {
+            "text_delta" => self.last = Spoken::Text,
+            "reasoning_delta" => self.last = Spoken::Reasoning,
+            "tool_start" | "tool_result" | "done" | "error" => {
+                if self.settle_halves(sink) {
+                    f.diagnostics.push(Code::LoneSurrogate, f.at);
+                }
+            }
+            _ => {}
+        }
         let event: Event<'_> = match &*kind {
             "text_delta" => match text.and_then(|value| self.text.text(value)) {
                 Some(text) => TextDelta::new(text).into(),
@@ -342,20 +371,16 @@ impl Decode for Decoder {
                 }
                 .into()
             }
-            "done" => {
-                self.finish(sink);
-                Done {
-                    text: f.text(text, "text"),
-                    tool_trace: f.trace(tool_trace, "toolTrace"),
-                    cwd: f.text(cwd, "cwd"),
-                    finish_reason: f.text(finish_reason, "finishReason"),
-                    usage: f.object(usage, "usage").map(|value| value.raw().into()),
-                    ..Done::new()
-                }
-                .into()
+            "done" => Done {
+                text: f.text(text, "text"),
+                tool_trace: f.trace(tool_trace, "toolTrace"),
+                cwd: f.text(cwd, "cwd"),
+                finish_reason: f.text(finish_reason, "finishReason"),
+                usage: f.object(usage, "usage").map(|value| value.raw().into()),
+                ..Done::new()
             }
+            .into(),
             "error" => {
-                self.finish(sink);
                 let message = f.need_text(message, "error").unwrap_or("Stream error.".into());
                 Error { status: f.status(status, "status"), ..Error::new(message) }.into()
             }
@@ -368,11 +393,24 @@ impl Decode for Decoder {
     }
 
     fn finish(&mut self, sink: &mut dyn FnMut(&Envelope<'_>)) {
-        if let Some(rest) = self.reasoning.rest() {
-            sink(&Envelope::new(ReasoningDelta::new(rest)));
-        }
-        if let Some(rest) = self.text.rest() {
-            sink(&Envelope::new(TextDelta::new(rest)));
+        self.settle_halves(sink);
+    }
+}
+
+impl Decoder {
+    /// Gives a half that stays alone. One that the other channel has spoken after has no place any
+    /// more, where it would be a row of its own; whether there was one.
+    fn settle_halves(&mut self, sink: &mut dyn FnMut(&Envelope<'_>)) -> bool {
+        match (self.last, self.text.rest(), self.reasoning.rest()) {
+            (Spoken::Text, Some(rest), lost) => {
+                sink(&Envelope::new(TextDelta::new(rest)));
+                lost.is_some()
+            }
+            (Spoken::Reasoning, lost, Some(rest)) => {
+                sink(&Envelope::new(ReasoningDelta::new(rest)));
+                lost.is_some()
+            }
+            (_, text, reasoning) => text.or(reasoning).is_some(),
         }
     }
 }

@@ -179,6 +179,14 @@ pub(super) fn plain_summary(tool: &str, ok: bool) -> Str<'static> {
     Cow::Owned([tool, if ok { " · ✓ ok" } else { " · ✗ failed" }].concat())
 }
 
+/// The channel of deltas that spoke last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Spoken {
+    #[default]
+    Text,
+    Reasoning,
+}
+
 /// Joins the text of one channel of deltas where a pair of surrogates was cut between two of them.
 ///
 /// The first half is held until the next delta of the channel; a half that stays alone becomes

@@ -10,7 +10,7 @@ use crate::dialect::{Dialect, Encoder, JsonFailure, JsonTurn, Stamp};
 use crate::error::{CallerError, Code, Diagnostics};
 use crate::event::{Event, EventKind, OutputStream, Rules, ToolStart, TurnStarted};
 use crate::ids::Seed;
-use crate::limits::KEEPALIVE_MS;
+use crate::limits::{FIRST_SEQ_END, KEEPALIVE_MS};
 use crate::request::{Headers, JSON_HEADERS};
 use crate::time::{Clock, Millis, TimeoutReason};
 use crate::turn::{Emitter, EmitterOptions, Ending, Failure, Finish, Settled, Sink, ToolOutcome};
@@ -31,7 +31,7 @@ pub struct TurnOptions {
     pub wall_ms: u64,
     /// The source of the ids that the turn makes.
     pub seed: Seed,
-    /// The number of the first event, in dialects that number theirs.
+    /// The number of the first event, in dialects that number theirs, below 2^53.
     pub first_seq: u64,
 }
 
@@ -106,8 +106,12 @@ impl Turn {
     ///
     /// # Errors
     ///
-    /// [`Code::BadOption`] if `cwd` is no path below the workspace.
+    /// [`Code::BadOption`] if `cwd` is no path below the workspace, or for a `first_seq` that has
+    /// no room for those that follow.
     pub fn new(dialect: Option<Dialect>, options: TurnOptions) -> Result<Self, CallerError> {
+        if options.first_seq >= FIRST_SEQ_END {
+            return Err(CallerError::new(Code::BadOption).with("first_seq"));
+        }
         let rules = dialect.map_or(Rules::CANONICAL, |dialect| *dialect.rules());
         let emitter = Emitter::new(EmitterOptions {
             cwd: options.cwd,

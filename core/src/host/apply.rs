@@ -6,7 +6,7 @@ use super::fold::Fold;
 use super::turn::Open;
 use crate::error::Code;
 use crate::event::{Channel, Envelope, Event, SideChannel};
-use crate::limits::{EPOCHS_MAX, STAMP_MAX_MS, STAMP_MIN_MS};
+use crate::limits::{EPOCHS_MAX, NAME_MAX_BYTES, STAMP_MAX_MS, STAMP_MIN_MS};
 
 /// What an event belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -217,7 +217,7 @@ impl Fold {
             Event::TurnStarted(start) => start.turn_id.as_deref(),
             _ => None,
         };
-        let id = env.turn_id.as_deref().or(own);
+        let id = self.short(env.turn_id.as_deref().or(own));
         if id.is_some_and(|id| self.live.ended_ids.iter().any(|ended| **ended == *id)) {
             return scope == Scope::Row || self.late(env);
         }
@@ -229,7 +229,7 @@ impl Fold {
     }
 
     fn admit_start(&mut self, env: &Envelope<'_>, id: Option<&str>) -> bool {
-        if self.is_stopped_start(env) {
+        if self.is_stopped_start(env, id) {
             if let Some(id) = id {
                 self.remember_ended(id.into());
             }
@@ -250,15 +250,21 @@ impl Fold {
         true
     }
 
-    /// Whether this starts the turn that was stopped before the server had spoken of it.
-    fn is_stopped_start(&self, env: &Envelope<'_>) -> bool {
-        let (Event::TurnStarted(start), Some(user), None) =
-            (&env.event, &self.live.stopped_user, &self.live.turn)
+    /// Whether this starts the turn that was stopped before the server had spoken of it, and not
+    /// the one that was asked for since.
+    fn is_stopped_start(&self, env: &Envelope<'_>, id: Option<&str>) -> bool {
+        let (Event::TurnStarted(start), Some(stopped)) = (&env.event, &self.live.stopped_user)
         else {
             return false;
         };
         let (client_id, text) = (start.client_id.as_deref(), start.user_text.as_deref());
-        user.is(client_id, text) || (text.is_none() && client_id.is_none())
+        let Some(turn) = &self.live.turn else {
+            return stopped.is(client_id, text) || (text.is_none() && client_id.is_none());
+        };
+        let since = [self.live.pending_user.as_ref(), turn.echo.as_ref()];
+        let waits = since.into_iter().flatten().any(|user| user.is(client_id, text));
+        let another = turn.id.is_some() && turn.id.as_deref() != id;
+        stopped.is(client_id, text) && (another || (turn.id.is_none() && !waits))
     }
 
     #[inline]
@@ -285,6 +291,16 @@ impl Fold {
             }
         }
         true
+    }
+
+    /// An id that rows may repeat. One over the bound is as none, since each row that repeats it
+    /// would hold it.
+    pub(super) fn short<'i>(&mut self, id: Option<&'i str>) -> Option<&'i str> {
+        let short = id.filter(|id| id.len() <= NAME_MAX_BYTES);
+        if short.is_none() && id.is_some() {
+            self.diagnostics.push(Code::IdTooLong, self.live.events);
+        }
+        short
     }
 
     /// Goes on with the turn of this id, or begins one.

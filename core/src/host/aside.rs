@@ -10,11 +10,12 @@ use super::ask::bounded;
 use super::fold::Fold;
 use super::payload::{MediaPayload, NoticePayload, Payload, SubagentPayload};
 use super::row::{Row, RowKind, Status};
+use crate::error::Code;
 use crate::event::{
     Compacted, Continuation, Error, Fallback, ImageFinished, ImageStarted, Media, Notice, Phase,
     Queue, State, SubagentFinished, SubagentStarted, SubagentText, SubagentTool,
 };
-use crate::limits::ROW_MAX_BYTES;
+use crate::limits::{PANEL_DEPTH_MAX_LEVELS, ROW_MAX_BYTES};
 
 impl Fold {
     pub(super) fn subagent_row(&self, call_id: &str) -> Option<u64> {
@@ -217,11 +218,12 @@ impl Fold {
         self.push_notice("compacted", compacted.reason.as_deref(), text, at);
     }
 
-    /// Sets a part of the panel to what an event says.
+    /// Sets a part of the panel to what an event says. What is nested too deep for a snapshot, or
+    /// is raw text and no JSON, leaves the panel as it was.
     pub(super) fn panel_value(&mut self, key: &str, value: &impl Serialize) {
-        // What fails to serialize is raw text that is no JSON; then the panel stays as it was.
-        if let Ok(value) = serde_json::to_value(value) {
-            self.set_state(key, value);
+        match serde_json::to_value(value) {
+            Ok(value) if fits_within(&value, PANEL_DEPTH_MAX_LEVELS) => self.set_state(key, value),
+            _ => self.diagnostics.push_with(Code::NestedTooDeep, self.live.events, key),
         }
     }
 
@@ -242,5 +244,17 @@ impl Fold {
             "phase",
             if blank { Value::Null } else { Value::String(String::from(phase)) },
         );
+    }
+}
+
+/// Whether nothing in `value` is nested deeper than `levels`, which is also how deep this recurses.
+fn fits_within(value: &Value, levels: usize) -> bool {
+    let Some(below) = levels.checked_sub(1) else {
+        return !matches!(value, Value::Array(_) | Value::Object(_));
+    };
+    match value {
+        Value::Array(list) => list.iter().all(|value| fits_within(value, below)),
+        Value::Object(map) => map.values().all(|value| fits_within(value, below)),
+        _ => true,
     }
 }

@@ -34,7 +34,7 @@ impl Fold {
             return self.end_turn(outcome, None, at);
         }
         let text = self.final_text(given, at);
-        if let Some(id) = &done.message_id {
+        if let Some(id) = self.short(done.message_id.as_deref()) {
             self.name_message(id);
         }
         self.end_turn(Outcome::new(OutcomeKind::Finished), Some(text), at);
@@ -208,6 +208,10 @@ impl Fold {
         let owed = turn.own && !turn.foreign && !turn.side_ended && self.live.side_seen;
         self.live.side_tail = owed && self.rules.side_channel == SideChannel::MutedWhileBusy;
         self.live.gap = false;
+        if turn.own && outcome.kind != OutcomeKind::Stopped {
+            // The server went on to this one: one that was stopped before does not begin any more.
+            self.live.stopped_user = None;
+        }
         let (kind, line) = outcome.line();
         let role = if kind == RowKind::System { SessionRole::System } else { SessionRole::Error };
         let row = self.push_text(kind, &line, at);

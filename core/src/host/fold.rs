@@ -223,7 +223,6 @@ impl Fold {
         }
         let row = self.push_user(prompt, None, client_id, at_ms);
         self.store(SessionRole::User, Body::Text(prompt.into()), at_ms);
-        self.live.stopped_user = None;
         self.live.repeats = false;
         self.live.pending_user =
             Some(PendingUser { row, client_id: client_id.map(Into::into), text: prompt.into() });
@@ -253,10 +252,9 @@ impl Fold {
     /// The user stops the turn: its rows settle at once, and what still arrives for it is
     /// ignored. Nothing happens if no turn runs.
     pub fn stop(&mut self, at_ms: u64) {
-        if self.live.turn.is_none() {
-            return;
-        }
-        if let Some(user) = self.live.pending_user.take() {
+        let Some(turn) = self.live.turn.as_ref() else { return };
+        let taken = turn.user.clone().filter(|_| turn.id.is_none());
+        if let Some(user) = self.live.pending_user.take().or(taken) {
             self.live.stopped_user = Some(user);
         }
         self.queue.cancelled("user");

@@ -39,7 +39,7 @@ impl Fold {
             _ => {
                 let held = core::mem::take(&mut turn.held);
                 let mut segment = Segment { step: delta.step, ..Segment::default() };
-                segment.message_id = delta.message_id.as_deref().map(Into::into);
+                segment.message_id = self.short(delta.message_id.as_deref()).map(Into::into);
                 self.open_text(segment, &held, at);
                 if let Some(Open::Text(row)) = self.live.turn.as_ref().map(|turn| turn.open) {
                     self.grow_text(row, text, at);
@@ -139,13 +139,16 @@ impl Fold {
             for segment in turn.segments.iter_mut().skip(group.start).take(group.len()) {
                 segment.settled = true;
             }
+            while turn.segments.get(turn.settled).is_some_and(|segment| segment.settled) {
+                turn.settled += 1;
+            }
         }
         if !is_blank(&message.text) {
             self.heal(group.clone());
             if group.is_empty() {
                 let mut segment =
                     Segment { step: message.step, settled: true, ..Segment::default() };
-                segment.message_id = message.message_id.as_deref().map(Into::into);
+                segment.message_id = self.short(message.message_id.as_deref()).map(Into::into);
                 self.open_text(segment, &message.text, at);
             } else {
                 self.rewrite_group(group, &message.text, at);
@@ -167,12 +170,15 @@ impl Fold {
     /// The segments that a message of `step` speaks of: those not settled, of that step, or of
     /// the first step that is not settled where the message names none.
     fn group_of(&self, step: Option<u64>) -> core::ops::Range<usize> {
-        let segments = self.live.turn.as_ref().map_or(&[][..], |turn| &turn.segments);
-        let first = |step: Option<u64>| segments.iter().position(|s| !s.settled && s.step == step);
+        let Some(turn) = self.live.turn.as_ref() else { return 0..0 };
+        let segments = &turn.segments;
+        let mut open = segments.iter().enumerate().skip(turn.settled).filter(|(_, s)| !s.settled);
+        let first = |step: Option<u64>| open.clone().find(|(_, s)| s.step == step);
         let start = match step {
             Some(_) => first(step).or_else(|| first(None)),
-            None => segments.iter().position(|s| !s.settled),
+            None => open.next(),
         };
+        let start = start.map(|(at, _)| at);
         let Some(start) = start else { return 0..0 };
         let of = segments.get(start).and_then(|s| s.step);
         let more = segments.iter().skip(start).take_while(|s| !s.settled && s.step == of).count();
@@ -336,13 +342,14 @@ impl Fold {
             self.user_message(text, user_id, client_id, at);
         }
         let waits = self.live.pending_user.is_some();
+        let message_id = self.short(start.message_id.as_deref());
         let Some(turn) = self.live.turn.as_mut() else { return };
         turn.started = true;
         turn.start_seen = true;
         turn.told = Told::of(start);
         turn.foreign = waits;
-        if let Some(id) = &start.message_id {
-            turn.message_id = Some(id.as_ref().into());
+        if let Some(id) = message_id {
+            turn.message_id = Some(id.into());
         }
     }
 }

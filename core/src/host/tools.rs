@@ -25,6 +25,7 @@ impl Fold {
         args: Option<&str>,
         at: u64,
     ) {
+        let call_id = self.short(call_id);
         let runs =
             |place: &(u64, u32)| self.status_of(place.0, place.1) == Some(ItemStatus::Running);
         let known = call_id.and_then(|id| self.call_of_turn(id));
@@ -166,7 +167,7 @@ impl Fold {
 
     /// A result: it ends its call, or becomes a finished item of its own.
     pub(super) fn tool_result(&mut self, result: &ToolResult<'_>, at: u64) {
-        let call_id = result.call_id.as_deref();
+        let call_id = self.short(result.call_id.as_deref());
         if let (Some(id), Some(turn)) = (call_id, self.live.turn.as_mut()) {
             turn.early.take(id);
         }

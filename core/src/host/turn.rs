@@ -81,6 +81,9 @@ pub(super) struct Turn {
     /// Blank text that waits for the next bubble.
     pub held: String,
     pub segments: Vec<Segment>,
+    /// So many of the first segments are settled, at least.
+    #[serde(skip)]
+    pub settled: usize,
     pub gathered: Gathered,
     /// Running calls: row and place, oldest first.
     pub calls: Vec<(u64, u32)>,

@@ -43,7 +43,15 @@ impl Fold {
         for place in parsed.bad {
             self.diagnostics.push(Code::BadSession, place as u64);
         }
-        let id = parsed.id.unwrap_or_else(|| core::mem::take(&mut self.session.id));
+        let id = parsed.id.unwrap_or_else(|| self.session.id.clone());
+        if id != self.session.id {
+            // Numbers, turns and names are those of a session.
+            self.live.epochs.clear();
+            self.live.ended_ids.clear();
+            self.live.stopped_user = None;
+            self.live.ended = false;
+            self.live.server_session = self.live.server_session.take().map(|_| id.clone());
+        }
         self.session = super::session::Session { id, ..Default::default() };
         for message in parsed.messages {
             self.session.push(message);

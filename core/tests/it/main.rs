@@ -7,6 +7,7 @@ mod dialect_turns;
 mod dialect_vectors;
 mod ends_host;
 mod ends_laws;
+mod ends_races;
 mod ends_run;
 mod ends_support;
 mod ends_transcode;

@@ -5,7 +5,7 @@ use alloc::string::String;
 use super::session::CREATED;
 use super::{ask, is_transient, session, turn, work};
 use crate::dialect::Decode;
-use crate::dialect::fields::{Fields, Joiner, read};
+use crate::dialect::fields::{Fields, Joiner, Spoken, read};
 use crate::error::{Code, Diagnostics};
 use crate::event::{Envelope, Event, ReasoningDelta, Str, TextDelta, Title, Unknown};
 use crate::ids::EventId;
@@ -15,6 +15,7 @@ use crate::wire::Frame;
 pub(super) struct Decoder {
     token: Joiner,
     reasoning: Joiner,
+    last: Spoken,
 }
 
 const ENVELOPE: [&str; 7] =
@@ -55,8 +56,8 @@ impl Decode for Decoder {
             self.event(&kind, turn_id.as_deref(), payload, frame, &mut f)
         };
         let Some(event) = event else { return };
-        if event.is_terminal() {
-            self.finish(sink);
+        if self.settle_halves(&event, sink) {
+            f.diagnostics.push(Code::LoneSurrogate, f.at);
         }
         let mut envelope = Envelope::new(event);
         envelope.ts_ms = f.moment(ts, "ts");
@@ -74,12 +75,7 @@ impl Decode for Decoder {
     }
 
     fn finish(&mut self, sink: &mut dyn FnMut(&Envelope<'_>)) {
-        if let Some(rest) = self.reasoning.rest() {
-            sink(&Envelope::new(ReasoningDelta::new(rest)));
-        }
-        if let Some(rest) = self.token.rest() {
-            sink(&Envelope::new(TextDelta::new(rest)));
-        }
+        self.give_halves(sink);
     }
 }
 
@@ -92,6 +88,36 @@ fn number<'a>(envelope: &mut Envelope<'a>, seq: Option<u64>, frame: &Frame<'a>) 
 }
 
 impl Decoder {
+    /// Gives halves that stay alone before what ends their text; a hop says its text whole. Whether
+    /// one was lost.
+    fn settle_halves(&mut self, event: &Event<'_>, sink: &mut dyn FnMut(&Envelope<'_>)) -> bool {
+        match event {
+            Event::TextDelta(_) => self.last = Spoken::Text,
+            Event::ReasoningDelta(_) => self.last = Spoken::Reasoning,
+            Event::Message(_) => _ = self.token.rest(),
+            Event::ToolStart(_) | Event::ToolCall(_) => return self.give_halves(sink),
+            event if event.is_terminal() => return self.give_halves(sink),
+            _ => {}
+        }
+        false
+    }
+
+    /// Gives a half that stays alone. One that the other channel has spoken after has no place any
+    /// more, where it would be a row of its own; whether there was one.
+    fn give_halves(&mut self, sink: &mut dyn FnMut(&Envelope<'_>)) -> bool {
+        match (self.last, self.token.rest(), self.reasoning.rest()) {
+            (Spoken::Text, Some(rest), lost) => {
+                sink(&Envelope::new(TextDelta::new(rest)));
+                lost.is_some()
+            }
+            (Spoken::Reasoning, lost, Some(rest)) => {
+                sink(&Envelope::new(ReasoningDelta::new(rest)));
+                lost.is_some()
+            }
+            (_, text, reasoning) => text.or(reasoning).is_some(),
+        }
+    }
+
     fn event<'a>(
         &mut self,
         kind: &str,

@@ -29,7 +29,9 @@ pub type OpSink<'s> = dyn FnMut(Op<'_>) + 's;
 ///
 /// Every call gives its ops to a sink before it returns; there is nothing else to drain. Then wait
 /// for [`poll_timeout`](Self::poll_timeout). Bytes, ends and failures of a connection come in by
-/// the channel that its request named; without one, that is the channel that streams a turn.
+/// the channel that its request named; without one, that is the channel that streams a turn. They
+/// are those of the channel's last request: of one that was aborted, report nothing once the channel
+/// has another.
 ///
 /// | class | methods |
 /// |---|---|
@@ -200,7 +202,8 @@ impl Host {
     fn connect(&mut self, now: Millis, role: Role, call: crate::dialect::HttpCall) {
         let request_id = self.ask(role, call.clone());
         let conn = Conn::new(request_id, now);
-        if let Some(old) = self.slot(call.channel).replace(conn) {
+        let old = self.slot(call.channel).replace(conn);
+        if let Some(old) = old.filter(|old| !old.aborted) {
             self.waiting.insert(0, Pending::Abort(old.request_id));
         }
     }

@@ -26,7 +26,7 @@ pub struct HostOptions {
     pub max_rows: usize,
     /// Whether ops carry a card's encoded body, for painters that replace whole rows.
     pub bridge: bool,
-    /// Characters of a prompt that is sent, history included.
+    /// Characters of a prompt that is sent, history included. A longer prompt is refused.
     pub prompt_max_chars: usize,
     /// Silence after which a running turn is given up, in milliseconds; never if absent. Anything
     /// that comes counts, keepalives too.

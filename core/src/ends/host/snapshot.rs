@@ -17,6 +17,9 @@ use crate::time::Millis;
 /// The version of the form below.
 const VERSION: u32 = 1;
 
+/// A count of requests beyond this is not that of a host; below it the count cannot overflow.
+const REQUESTS_MAX: u64 = 1 << 62;
+
 #[derive(Serialize, Deserialize)]
 struct Form {
     version: u32,
@@ -59,7 +62,7 @@ impl Host {
     pub fn restore(data: &[u8], now: Millis, wall_ms: u64) -> Result<Self, CallerError> {
         let form: Form =
             serde_json::from_slice(data).map_err(|_| CallerError::new(Code::BadSnapshot))?;
-        if form.version != VERSION {
+        if form.version != VERSION || form.requests > REQUESTS_MAX {
             return Err(Code::BadSnapshot.into());
         }
         let dialect = Dialect::parse(&form.dialect)?;

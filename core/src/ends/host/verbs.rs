@@ -33,6 +33,7 @@ impl Host {
         fold.session_id.clone_from(&options.session_id);
         fold.seed = options.seed;
         fold.bridge = options.bridge;
+        fold.prompt_max_chars = options.prompt_max_chars;
         Ok(Self::around(dialect, Fold::new(fold)?, options))
     }
 
@@ -86,7 +87,9 @@ impl Host {
             self.flush(sink);
             return Ok(());
         }
-        if self.dialect.can_watch() && self.watch.is_none() {
+        if self.dialect.can_watch() && self.watch.as_ref().is_none_or(|conn| conn.aborted) {
+            // What became of earlier connections, and when the next was due, counts no more.
+            self.link.reset();
             self.open_watch(now)?;
         }
         self.connect(now, Role::Turn, call);
@@ -141,9 +144,12 @@ impl Host {
         let streams = status == 200
             && (essence.eq_ignore_ascii_case(EVENT_STREAM)
                 || essence.eq_ignore_ascii_case("application/x-ndjson"));
-        let body = match streams {
-            true => Body::Stream(Box::new(Decoder::new(self.dialect, Some(channel))?)),
-            false => Body::Text { status, bytes: Vec::new() },
+        let decoder = streams.then(|| Decoder::new(self.dialect, Some(channel)));
+        let body = match decoder {
+            Some(Ok(decoder)) => Body::Stream(Box::new(decoder)),
+            Some(Err(refused)) if self.slot(channel).is_none() => return Err(refused),
+            // A stream in answer to a request that has none is no answer, whatever it says.
+            _ => Body::Text { status, bytes: Vec::new() },
         };
         let conn = self.slot(channel).get_or_insert_with(|| Conn::new(0, now));
         conn.body = body;
@@ -191,14 +197,15 @@ impl Host {
             Channel::Events => &mut self.watch,
             _ => &mut self.turn,
         };
-        let conn = slot.get_or_insert_with(|| Conn::new(0, now));
-        if conn.aborted {
+        if slot.as_ref().is_some_and(|conn| conn.aborted) {
             return Ok(());
         }
+        let unasked = slot.as_ref().is_none_or(|conn| matches!(conn.body, Body::Waiting));
+        let decoder = unasked.then(|| Decoder::new(dialect, Some(channel))).transpose()?;
+        let conn = slot.get_or_insert_with(|| Conn::new(0, now));
         conn.last_byte = now;
-        let unasked = matches!(conn.body, Body::Waiting);
-        if unasked {
-            conn.body = Body::Stream(Box::new(Decoder::new(dialect, Some(channel))?));
+        if let Some(decoder) = decoder {
+            conn.body = Body::Stream(Box::new(decoder));
         }
         let was_busy = fold.is_busy();
         match &mut conn.body {
@@ -218,6 +225,8 @@ impl Host {
                     }
                     if events > 0 {
                         link.handle_event(decoder.last_event_id());
+                    } else {
+                        link.handle_id(decoder.last_event_id());
                     }
                     if let Some(retry_ms) = decoder.retry_ms() {
                         link.handle_retry(retry_ms);
@@ -368,13 +377,20 @@ impl Host {
         moved
     }
 
-    /// Shows a stored session instead of what is there.
+    /// Shows a stored session instead of what is there. If it is another one, the stream that
+    /// watches the one before is given up.
     ///
     /// # Errors
     ///
     /// [`Code::Busy`] while a turn runs; see [`Fold::hydrate`].
     pub fn hydrate(&mut self, session: &Value, sink: &mut OpSink<'_>) -> Result<(), CallerError> {
+        let before = String::from(self.fold.session_id());
         self.fold.hydrate(session)?;
+        if self.fold.session_id() != before {
+            self.abort(Channel::Events);
+            self.link.resume_from(None);
+            self.link.handle_terminal();
+        }
         self.flush(sink);
         Ok(())
     }
