@@ -341,10 +341,8 @@ impl Decode for Decoder {
         match &*kind {
             "text_delta" => self.last = Spoken::Text,
             "reasoning_delta" => self.last = Spoken::Reasoning,
-            "tool_start" | "tool_result" | "done" | "error" => {
-                if self.settle_halves(sink) {
-                    f.diagnostics.push(Code::LoneSurrogate, f.at);
-                }
+            "tool_start" | "tool_result" | "done" | "error" if self.settle_halves(sink) => {
+                f.diagnostics.push(Code::LoneSurrogate, f.at);
             }
             _ => {}
         }
