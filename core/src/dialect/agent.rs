@@ -73,6 +73,7 @@ pub(super) static SPEC: Spec = Spec {
     json_answer: Some(JsonForm { answer: json_answer, has_messages: false }),
     disconnect: Disconnect::Cancel,
     numbers_events: false,
+    greeting: None,
     carriage,
     encoder: |_| Box::new(Encoder),
     decoder: |_| Box::<Decoder>::default(),
