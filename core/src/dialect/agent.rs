@@ -73,6 +73,7 @@ pub(super) static SPEC: Spec = Spec {
     json_answer: Some(JsonForm { answer: json_answer, has_messages: false }),
     disconnect: Disconnect::Cancel,
     numbers_events: false,
+    greeting: None,
     carriage,
     encoder: |_| Box::new(Encoder),
     decoder: |_| Box::<Decoder>::default(),
@@ -341,10 +342,8 @@ impl Decode for Decoder {
         match &*kind {
             "text_delta" => self.last = Spoken::Text,
             "reasoning_delta" => self.last = Spoken::Reasoning,
-            "tool_start" | "tool_result" | "done" | "error" => {
-                if self.settle_halves(sink) {
-                    f.diagnostics.push(Code::LoneSurrogate, f.at);
-                }
+            "tool_start" | "tool_result" | "done" | "error" if self.settle_halves(sink) => {
+                f.diagnostics.push(Code::LoneSurrogate, f.at);
             }
             _ => {}
         }

@@ -1,11 +1,11 @@
 //! The vectors of a host with its connections: `host_respond.json`, `host_run.json`,
 //! `host_workspace.json`, `host_chat.json`.
 
-use serde_json::Value as Json;
-use turnwire::HostOptions;
+use serde_json::{Value as Json, json};
 use turnwire::dialect::Dialect;
 use turnwire::event::{Answer, Channel};
 use turnwire::time::Millis;
+use turnwire::{Host, HostOptions};
 
 use crate::ends_support::{Reader, WALL};
 use crate::vectors::load;
@@ -50,8 +50,13 @@ fn one(case: &Json, size: usize) {
         take(&mut r, step, size, name);
     }
     check_rows(&r, &case["rows"], name);
+    if let Some(session) = case.get("session") {
+        let messages = r.host.fold().messages();
+        let told: Vec<Json> = messages.map(|m| json!([m.role.as_str(), m.text()])).collect();
+        assert_eq!(&json!(told), session, "{name}");
+    }
     if let Some(codes) = case.get("diagnostics") {
-        assert_eq!(&serde_json::json!(r.codes()), codes, "{name}");
+        assert_eq!(&json!(r.codes()), codes, "{name}");
     }
 }
 
@@ -81,6 +86,11 @@ fn take(r: &mut Reader, step: &Json, size: usize, name: &str) {
         }
         "finish" => r.finish(channel),
         "fail" => r.fail(text("message"), channel),
+        "reload" => {
+            let saved = r.host.snapshot();
+            r.host = Host::restore(&saved, r.now, WALL + r.now.0).unwrap();
+            r.view = r.host.view();
+        }
         "stop" => r.call(|host, now, sink| host.stop(now, sink)).unwrap(),
         "wait" => {
             r.now = Millis(r.now.0 + step["ms"].as_u64().unwrap());

@@ -10,6 +10,7 @@ mod ends_laws;
 mod ends_races;
 mod ends_run;
 mod ends_support;
+mod ends_transcode;
 mod ends_turn;
 mod ends_vectors;
 mod host_card;

@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 
 use turnwire::dialect::Dialect;
-use turnwire::event::{Answer, Envelope, Event, QuestionItem, ToolStart, TurnStarted};
+use turnwire::event::{Answer, Channel, Envelope, Event, QuestionItem, ToolStart, TurnStarted};
 use turnwire::log::ReaderId;
 use turnwire::session::{Attach, Polled, Session, SessionOptions};
 use turnwire::time::Millis;
@@ -18,7 +18,16 @@ use turnwire::turn::{Failure, Finish, Output, ToolOutcome};
 use turnwire::{Host, HostOptions};
 
 /// The dialects whose sessions are watched with ids.
-const WATCHED: &[Dialect] = &[Dialect::WORKSPACE];
+const WATCHED: &[Dialect] = &[Dialect::WORKSPACE, Dialect::RUN];
+
+/// Every event stream, for the law of replays.
+const REPLAYED: &[(Dialect, Channel)] = &[
+    (Dialect::AGENT, Channel::Turn),
+    (Dialect::RESPOND, Channel::Turn),
+    (Dialect::RUN, Channel::Events),
+    (Dialect::WORKSPACE, Channel::Events),
+    (Dialect::CHAT, Channel::Events),
+];
 
 struct Dice(u64);
 
@@ -265,15 +274,18 @@ impl World {
         assert_eq!(seqs, (1..=seqs.len() as u64).collect::<Vec<_>>(), "dense from 1");
         self.one_terminal_a_turn();
         assert!(self.answered.values().all(|count| *count == 1), "an answer counts once");
-        for dialect in WATCHED {
-            let whole = self.stream(*dialect, None);
-            let frames = frames(&whole);
+        for (dialect, channel) in REPLAYED {
+            let frames = frames(&self.stream(*dialect, *channel, None));
+            assert!(seqs.is_empty() || !frames.is_empty(), "{dialect:?} says something");
             for cursor in 0..=seqs.len() {
-                let replay = self.stream(*dialect, Some(format!("e1-{cursor}")));
+                let replay = self.stream(*dialect, *channel, Some(format!("e1-{cursor}")));
                 let rest: Vec<_> = frames.iter().filter(|(seq, _)| *seq > cursor as u64).collect();
                 let got = self::frames(&replay);
-                assert_eq!(got.iter().collect::<Vec<_>>(), rest, "from {cursor}");
+                assert_eq!(got.iter().collect::<Vec<_>>(), rest, "{dialect:?} from {cursor}");
             }
+        }
+        for dialect in WATCHED {
+            let whole = self.stream(*dialect, Channel::Events, None);
             let mut options = HostOptions::default();
             options.session_id = Some("s1".into());
             let mut calm = Host::new(*dialect, options).unwrap();
@@ -285,8 +297,14 @@ impl World {
         }
     }
 
-    fn stream(&mut self, dialect: Dialect, last_event_id: Option<String>) -> Vec<u8> {
+    fn stream(
+        &mut self,
+        dialect: Dialect,
+        channel: Channel,
+        last_event_id: Option<String>,
+    ) -> Vec<u8> {
         let mut attach = Attach::default();
+        attach.channel = Some(channel);
         attach.last_event_id = last_event_id;
         let reader = self.session.attach(self.now, dialect, attach).unwrap();
         let mut out = Vec::new();

@@ -94,6 +94,7 @@ pub(super) static SPEC: Spec = Spec {
     json_answer: None,
     disconnect: Disconnect::Cancel,
     numbers_events: false,
+    greeting: None,
     carriage,
     encoder: |_| Box::<encode::Encoder>::default(),
     decoder: |_| Box::<decode::Decoder>::default(),

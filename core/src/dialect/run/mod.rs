@@ -116,6 +116,7 @@ pub(super) static SPEC: Spec = Spec {
     json_answer: Some(JsonForm { answer: json_answer, has_messages: true }),
     disconnect: Disconnect::Detach,
     numbers_events: false,
+    greeting: None,
     carriage,
     encoder: |_| Box::<encode::Encoder>::default(),
     decoder: |_| Box::<decode::Decoder>::default(),

@@ -105,6 +105,7 @@ pub(super) static SPEC: Spec = Spec {
     json_answer: None,
     disconnect: Disconnect::Detach,
     numbers_events: true,
+    greeting: None,
     carriage,
     encoder: |_| Box::<encode::Encoder>::default(),
     decoder: |_| Box::<decode::Decoder>::default(),

@@ -29,12 +29,13 @@ pub type OpSink<'s> = dyn FnMut(Op<'_>) + 's;
 ///
 /// Every call gives its ops to a sink before it returns; there is nothing else to drain. Then wait
 /// for [`poll_timeout`](Self::poll_timeout). Bytes, ends and failures of a connection come in by
-/// channel; without one, that is the channel that streams a turn. They are those of the channel's
-/// last request: of one that was aborted, report nothing once the channel has another.
+/// the channel that its request named; without one, that is the channel that streams a turn. They
+/// are those of the channel's last request: of one that was aborted, report nothing once the channel
+/// has another.
 ///
 /// | class | methods |
 /// |---|---|
-/// | what the user does | [`submit`](Self::submit), [`stop`](Self::stop), [`detach`](Self::detach), [`expand`](Self::expand), [`collapse`](Self::collapse), [`load_earlier`](Self::load_earlier) |
+/// | what the user does | [`submit`](Self::submit), [`answer`](Self::answer), [`resolve_approval`](Self::resolve_approval), [`resolve_plan`](Self::resolve_plan), [`stop`](Self::stop), [`detach`](Self::detach), [`expand`](Self::expand), [`collapse`](Self::collapse), [`load_earlier`](Self::load_earlier) |
 /// | what happens to its connections | [`response`](Self::response), [`feed`](Self::feed), [`finish`](Self::finish), [`fail`](Self::fail), [`handle_timeout`](Self::handle_timeout) |
 /// | what there is | [`rows`](Self::rows), [`view`](Self::view), [`text`](Self::text), [`lifecycle`](Self::lifecycle), [`outcome`](Self::outcome), [`session`](Self::session) |
 ///

@@ -71,6 +71,8 @@ impl Host {
         let mut host = Self::around(dialect, fold, options);
         host.link.resume_from(form.last_event_id.as_deref());
         host.requests = form.requests;
+        // The next stream that watches is another connection than the one before.
+        host.watched = true;
         Ok(host)
     }
 }
