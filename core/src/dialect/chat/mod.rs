@@ -55,6 +55,9 @@ const RULES: Rules = Rules {
 };
 
 /// States that mean something to a client (`chat` 1 and 3).
+/// The start of a delta's frame, as most servers write it.
+const DELTA_HEAD: &str = r#"{"type":"delta","text":"#;
+
 const STARTED: &str = "agent_start";
 const SETTLED: &str = "agent_settled";
 /// The message, or the name, of the state that tells a client to load the session again (A2).

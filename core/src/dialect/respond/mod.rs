@@ -27,6 +27,10 @@ use crate::wire::Framing;
 mod decode;
 mod encode;
 
+/// The starts of the chunks that stream text, as most servers write them.
+const TEXT_HEAD: &str = r#"{"type":"text","text":"#;
+const THINKING_HEAD: &str = r#"{"type":"thinking","text":"#;
+
 const RULES: Rules = Rules {
     pairing: Pairing::Id,
     orphan: Orphan::FindThenNewCard,

@@ -68,6 +68,10 @@ const OPTIONS: &[(&str, FieldType)] = &[
     ("max_budget_usd", FieldType::Amount),
 ];
 
+/// The event of a text delta, and the start of its data as most servers write it.
+const PREVIEW: &str = "partial_message";
+const PREVIEW_HEAD: &str = r#"{"text":"#;
+
 /// The status of a body that lacks its text (`run` 2).
 const MISSING_STATUS: u16 = 422;
 
