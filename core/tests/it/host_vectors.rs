@@ -231,3 +231,21 @@ fn load_earlier_goes_back_by_512_messages_whatever_rows_left_the_ring() {
     assert_eq!(fold.view()["earlier"], 3000 - 2048 - 512);
     assert!(fold.rows().iter().next().is_some_and(|row| row.text.ends_with("finished")));
 }
+
+#[test]
+fn a_snapshot_while_a_turn_is_told_anew_keeps_what_it_said() {
+    let mut rules = rules("fifo");
+    rules.resync = turnwire::event::OnResync::Turn;
+    let mut fold = Fold::new(FoldOptions::new(rules)).unwrap();
+    for event in [
+        json!({"type": "tool_result", "name": "read", "ok": true, "summary": "read"}),
+        json!({"type": "resync", "reason": "epoch"}),
+        json!({"type": "text_delta", "text": "Yes"}),
+    ] {
+        fold.apply(&envelope(&event), AT);
+    }
+    let again = Fold::restore(&fold.snapshot(), rules).unwrap();
+    assert_eq!((again.session(), again.view()), (fold.session(), fold.view()));
+    let kept = &fold.session()["messages"][0];
+    assert_eq!(kept["text"], "toolrun\t1\t1/0/0\n1\tok\tread\tread\t");
+}
