@@ -5,7 +5,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::error::{Code, Diagnostics};
-use crate::event::{Str, TraceEntry};
+use crate::event::{Envelope, Event, Str, TraceEntry};
+use crate::ids::EventId;
 use crate::limits::CARRY_KEEP_BYTES;
 use crate::text::parse_timestamp_ms;
 use crate::wire::Frame;
@@ -185,6 +186,32 @@ pub(super) enum Spoken {
     #[default]
     Text,
     Reasoning,
+}
+
+/// The id of the last frame that had one: frames repeat it until the next.
+#[derive(Debug, Default)]
+pub(super) struct LastId(String);
+
+impl LastId {
+    /// The id that this frame brought itself.
+    #[inline]
+    pub(super) fn own<'a>(&mut self, frame: &Frame<'a>) -> Option<EventId<'a>> {
+        if self.0 == frame.id {
+            return None;
+        }
+        self.0.clear();
+        self.0.push_str(frame.id);
+        EventId::parse(frame.id)
+    }
+}
+
+/// The envelope of an event whose frame has the id of a stored one.
+#[inline]
+pub(super) fn numbered<'a>(event: Event<'a>, id: Option<EventId<'a>>) -> Envelope<'a> {
+    let mut envelope = Envelope::new(event);
+    envelope.seq = id.map(|id| id.seq);
+    envelope.epoch = id.and_then(|id| id.epoch).map(Str::Borrowed);
+    envelope
 }
 
 /// Joins the text of one channel of deltas where a pair of surrogates was cut between two of them.

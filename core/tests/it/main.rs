@@ -4,6 +4,7 @@
 mod dialect_laws;
 mod dialect_table;
 mod dialect_turns;
+mod dialect_usual;
 mod dialect_vectors;
 mod ends_host;
 mod ends_laws;

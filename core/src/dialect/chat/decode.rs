@@ -4,9 +4,9 @@ use alloc::format;
 use alloc::string::String;
 
 use super::part::{Calls, Pair};
-use super::{CONNECTED, RESYNC, SETTLED, STARTED};
+use super::{CONNECTED, DELTA_HEAD, RESYNC, SETTLED, STARTED};
 use crate::dialect::Decode;
-use crate::dialect::fields::{Fields, Joiner, Slot, read, slots};
+use crate::dialect::fields::{Fields, Joiner, LastId, Slot, numbered, read, slots};
 use crate::dialect::said::{Rest, Said};
 use crate::error::{Code, Diagnostics};
 use crate::event::{
@@ -14,10 +14,9 @@ use crate::event::{
     PlanResolved, Progress, Queue, ReasoningDelta, Resync, State, Str, TextDelta, TurnStarted,
     Unknown,
 };
-use crate::ids::EventId;
 use crate::text::is_blank;
 use crate::wire::Frame;
-use crate::wire::json::{Kind, Value};
+use crate::wire::json::{Kind, Usual, Value};
 
 pub(super) struct Decoder {
     channel: Channel,
@@ -26,8 +25,7 @@ pub(super) struct Decoder {
     /// The phase that was presented last, and the steps' words.
     phase: String,
     steps: Said,
-    /// The id of the frame before: a stream repeats it for frames without one.
-    last_id: String,
+    last_id: LastId,
 }
 
 impl Decoder {
@@ -38,7 +36,7 @@ impl Decoder {
             calls: Calls::default(),
             phase: String::new(),
             steps: Said::default(),
-            last_id: String::new(),
+            last_id: LastId::default(),
         }
     }
 }
@@ -52,9 +50,15 @@ impl Decode for Decoder {
         diagnostics: &mut Diagnostics,
         sink: &mut dyn FnMut(&Envelope<'_>),
     ) {
-        let own_id = (frame.id != self.last_id).then_some(frame.id);
-        if own_id.is_some() {
-            self.last_id = String::from(frame.id);
+        let id = self.last_id.own(frame);
+        // The common frame as most servers write it; the rest says the same at greater length.
+        if let Some((text, message_id)) = usual_delta(&frame.data) {
+            let message_id = message_id.and_then(|id| id.str());
+            if let Some(text) = self.text.lend(text) {
+                let delta = TextDelta { message_id, ..TextDelta::new(text) };
+                sink(&numbered(delta.into(), id));
+            }
+            return;
         }
         let Some(mut fields) = read(frame, &NAMES, diagnostics) else { return };
         let mut f = Fields { at: frame.at, diagnostics };
@@ -78,17 +82,12 @@ impl Decode for Decoder {
             self.finish(sink);
             self.begin();
         }
-        let id = own_id.and_then(EventId::parse);
         let last = usize::from(pair[1].is_some());
         for (at, event) in pair.into_iter().enumerate() {
             let Some(event) = event else { continue };
-            let mut envelope = Envelope::new(event);
-            envelope.session_id.clone_from(&session_id);
             // A reader that saw only a part of a frame asks for it again.
-            if let Some(id) = id.filter(|_| at == last) {
-                envelope.seq = Some(id.seq);
-                envelope.epoch = id.epoch.map(Str::Borrowed);
-            }
+            let mut envelope = numbered(event, id.filter(|_| at == last));
+            envelope.session_id.clone_from(&session_id);
             sink(&envelope);
         }
     }
@@ -98,6 +97,15 @@ impl Decode for Decoder {
             sink(&Envelope::new(TextDelta::new(rest)));
         }
     }
+}
+
+/// Text and message of a delta.
+#[inline]
+fn usual_delta(data: &str) -> Option<(Value<'_>, Option<Value<'_>>)> {
+    let mut usual = Usual::new(data);
+    let text = if usual.skip(DELTA_HEAD) { usual.string()? } else { return None };
+    let message_id = usual.opt_string(r#","messageId":"#)?;
+    usual.is_end("}").then_some((text, message_id))
 }
 
 impl Decoder {

@@ -3,6 +3,7 @@
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 
+use super::{TEXT_HEAD, THINKING_HEAD};
 use crate::dialect::Decode;
 use crate::dialect::asking::read_items;
 use crate::dialect::fields::{Fields, Joiner, Slot, read, slots};
@@ -15,7 +16,7 @@ use crate::event::{
 };
 use crate::limits::{KEPT_CALL_MAX_BYTES, OPEN_CALLS_MAX};
 use crate::wire::Frame;
-use crate::wire::json::Kind;
+use crate::wire::json::{Kind, Usual, Value};
 
 #[derive(Default)]
 pub(super) struct Decoder {
@@ -32,6 +33,20 @@ impl Decode for Decoder {
         diagnostics: &mut Diagnostics,
         sink: &mut dyn FnMut(&Envelope<'_>),
     ) {
+        // The two common chunks as most servers write them; the rest says the same at greater
+        // length.
+        if let Some(value) = usual_text(&frame.data, TEXT_HEAD) {
+            if let Some(text) = self.text.lend(value) {
+                sink(&Envelope::new(TextDelta::new(text)));
+            }
+            return;
+        }
+        if let Some(value) = usual_text(&frame.data, THINKING_HEAD) {
+            if let Some(text) = self.thinking.lend(value) {
+                sink(&Envelope::new(ReasoningDelta::new(text)));
+            }
+            return;
+        }
         let Some([kind, text]) = read(frame, &["type", "text"], diagnostics) else { return };
         let mut f = Fields { at: frame.at, diagnostics };
         let Some(kind) = f.need_text(kind, "type") else { return };
@@ -58,6 +73,14 @@ impl Decode for Decoder {
             sink(&Envelope::new(TextDelta::new(rest)));
         }
     }
+}
+
+/// The text behind `head`, with or without the flag.
+#[inline(always)]
+fn usual_text<'a>(data: &'a str, head: &'static str) -> Option<Value<'a>> {
+    let mut usual = Usual::new(data);
+    let text = if usual.skip(head) { usual.string()? } else { return None };
+    (usual.is_end(r#","done":false}"#) || usual.is_end("}")).then_some(text)
 }
 
 impl Decoder {

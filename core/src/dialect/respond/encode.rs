@@ -9,8 +9,8 @@ use crate::dialect::outcome::{value_of, write_extras};
 use crate::dialect::said::{Rest, Said};
 use crate::dialect::{Carriage, Encode, Stamp, Written};
 use crate::event::{
-    Compacted, Continuation, Done, Error, Event, Message, Phase, Question, Role, SubagentFinished,
-    ToolResult, ToolStart,
+    Compacted, Continuation, Done, Error, Event, EventKind, Message, Phase, Question, Role,
+    SubagentFinished, ToolResult, ToolStart,
 };
 use crate::limits::OPEN_CALLS_MAX;
 use crate::text::is_blank;
@@ -37,6 +37,10 @@ impl Encode for Encoder {
         event: &Event<'_>,
         frames: &mut FrameWriter<'_>,
     ) -> Written {
+        if let Event::TextDelta(e) = event {
+            self.text(&e.text, frames);
+            return Written::stored(carriage(EventKind::TextDelta));
+        }
         if matches!(event, Event::TurnStarted(_)) {
             *self = Self::default();
         }
@@ -70,7 +74,6 @@ impl Encoder {
                 }
                 frames.text_object(None, THINKING_HEAD, &e.text).bool("done", false);
             }
-            Event::TextDelta(e) => self.text(&e.text, frames),
             Event::Message(e) => return self.message(e, frames),
             Event::ToolCall(e) => self.announce(&e.call_id, &e.name, frames),
             Event::ToolArgs(e) => {

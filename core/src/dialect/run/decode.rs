@@ -6,18 +6,17 @@ use alloc::string::String;
 
 use super::blocks::read_content;
 use super::usage::Usage;
-use super::{CANCELLED, PREVIEW, same_word};
+use super::{CANCELLED, PREVIEW, PREVIEW_HEAD, same_word};
 use crate::dialect::Decode;
-use crate::dialect::fields::{Fields, Joiner, plain_summary, read};
+use crate::dialect::fields::{Fields, Joiner, LastId, numbered, plain_summary, read};
 use crate::error::{Code, Diagnostics};
 use crate::event::{
     Done, DoneStatus, Envelope, Error, Event, Message, Notice, PlanProposed, PlanResolved, Resync,
     Role, Str, TextDelta, ToolProgress, ToolResult, ToolStart, TurnStarted, Unknown, UserMessage,
 };
-use crate::ids::EventId;
 use crate::limits::STEPS_PREVIEWED_MAX;
 use crate::wire::Frame;
-use crate::wire::json::Value;
+use crate::wire::json::{Usual, Value};
 
 /// What frames leave open: the wire says neither where a turn begins nor which step a message is of.
 #[derive(Default)]
@@ -30,8 +29,7 @@ pub(super) struct Decoder {
     /// Messages of the model in this turn.
     messages: u64,
     usage: Usage,
-    /// The id of the last frame that had one: frames repeat it until the next.
-    last_id: String,
+    last_id: LastId,
 }
 
 impl Decode for Decoder {
@@ -41,7 +39,19 @@ impl Decode for Decoder {
         diagnostics: &mut Diagnostics,
         sink: &mut dyn FnMut(&Envelope<'_>),
     ) {
-        let id = self.own_id(frame);
+        let id = self.last_id.own(frame);
+        // The common frame as most servers write it; the rest says the same at greater length.
+        if frame.event == PREVIEW
+            && let Some((text, step)) = usual_preview(&frame.data)
+        {
+            self.preview(step);
+            self.in_turn = true;
+            if let Some(text) = self.text.lend(text) {
+                let delta = TextDelta { step, ..TextDelta::new(text) };
+                sink(&numbered(delta.into(), id));
+            }
+            return;
+        }
         let mut f = Fields { at: frame.at, diagnostics };
         let Some(name) = name_of(frame, &mut f) else { return };
         let Some(event) = self.event(&name, frame, &mut f) else { return };
@@ -55,10 +65,7 @@ impl Decode for Decoder {
             event if event.kind().belongs_to_turn() => self.in_turn = true,
             _ => {}
         }
-        let mut envelope = Envelope::new(event);
-        envelope.seq = id.map(|id| id.seq);
-        envelope.epoch = id.and_then(|id| id.epoch).map(Str::Borrowed);
-        sink(&envelope);
+        sink(&numbered(event, id));
     }
 
     fn finish(&mut self, sink: &mut dyn FnMut(&Envelope<'_>)) {
@@ -66,6 +73,15 @@ impl Decode for Decoder {
             sink(&Envelope::new(TextDelta::new(rest)));
         }
     }
+}
+
+/// Text and step of a preview.
+#[inline]
+fn usual_preview(data: &str) -> Option<(Value<'_>, Option<u64>)> {
+    let mut usual = Usual::new(data);
+    let text = if usual.skip(PREVIEW_HEAD) { usual.string()? } else { return None };
+    let step = usual.opt_u64(r#","step":"#)?;
+    usual.is_end("}").then_some((text, step))
 }
 
 /// The name of an event: the frame's own, else the `type` that servers put into the data (`run` 1).
@@ -78,16 +94,6 @@ fn name_of<'a>(frame: &'a Frame<'_>, f: &mut Fields<'_>) -> Option<Str<'a>> {
 }
 
 impl Decoder {
-    /// The id that this frame brought itself.
-    fn own_id<'a>(&mut self, frame: &Frame<'a>) -> Option<EventId<'a>> {
-        if self.last_id == frame.id {
-            return None;
-        }
-        self.last_id.clear();
-        self.last_id.push_str(frame.id);
-        EventId::parse(frame.id)
-    }
-
     fn restart(&mut self, in_turn: bool) {
         self.in_turn = in_turn;
         self.previews.clear();

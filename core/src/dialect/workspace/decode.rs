@@ -5,11 +5,12 @@ use alloc::string::String;
 use super::session::CREATED;
 use super::{ask, is_transient, session, turn, work};
 use crate::dialect::Decode;
-use crate::dialect::fields::{Fields, Joiner, Spoken, read};
+use crate::dialect::fields::{Fields, Joiner, Slot, Spoken, read};
 use crate::error::{Code, Diagnostics};
 use crate::event::{Envelope, Event, ReasoningDelta, Str, TextDelta, Title, Unknown};
 use crate::ids::EventId;
 use crate::wire::Frame;
+use crate::wire::json::{Usual, Value};
 
 #[derive(Default)]
 pub(super) struct Decoder {
@@ -36,6 +37,14 @@ impl Decode for Decoder {
         diagnostics: &mut Diagnostics,
         sink: &mut dyn FnMut(&Envelope<'_>),
     ) {
+        // The common envelope as most servers write it; the rest says the same at greater length.
+        if let Some(token) = Token::read_usual(&frame.data) {
+            self.last = Spoken::Text;
+            if let Some(text) = self.token.lend(token.text) {
+                sink(&token.envelope(text));
+            }
+            return;
+        }
         let Some(slots) = read(frame, &ENVELOPE, diagnostics) else { return };
         let mut f = Fields { at: frame.at, diagnostics };
         let [seq, ts, kind, workspace_id, session_id, turn_id, payload] = slots;
@@ -76,6 +85,53 @@ impl Decode for Decoder {
 
     fn finish(&mut self, sink: &mut dyn FnMut(&Envelope<'_>)) {
         self.give_halves(sink);
+    }
+}
+
+/// An envelope with a text delta, which has no number.
+struct Token<'a> {
+    ts_ms: Option<u64>,
+    workspace_id: Slot<'a>,
+    session_id: Slot<'a>,
+    turn_id: Slot<'a>,
+    text: Value<'a>,
+    step: Option<u64>,
+    message_id: Slot<'a>,
+}
+
+impl<'a> Token<'a> {
+    #[inline]
+    fn read_usual(data: &'a str) -> Option<Self> {
+        let mut usual = Usual::new(data);
+        let ts_ms = usual.opt_u64(r#"{"ts":"#)?;
+        let typed = match ts_ms {
+            Some(_) => usual.skip(r#","type":"token""#),
+            None => usual.skip(r#"{"type":"token""#),
+        };
+        if !typed {
+            return None;
+        }
+        let workspace_id = usual.opt_string(r#","workspace_id":"#)?;
+        let session_id = usual.opt_string(r#","session_id":"#)?;
+        let turn_id = usual.opt_string(r#","turn_id":"#)?;
+        let text =
+            if usual.skip(r#","payload":{"text":"#) { usual.string()? } else { return None };
+        let step = usual.opt_u64(r#","step":"#)?;
+        let message_id = usual.opt_string(r#","message_id":"#)?;
+        let token = Self { ts_ms, workspace_id, session_id, turn_id, text, step, message_id };
+        usual.is_end("}}").then_some(token)
+    }
+
+    #[inline]
+    fn envelope(&self, text: Str<'a>) -> Envelope<'a> {
+        let id = |slot: Slot<'a>| slot.and_then(|value| value.str());
+        let (step, message_id) = (self.step, id(self.message_id));
+        let mut envelope = Envelope::new(TextDelta { step, message_id, ..TextDelta::new(text) });
+        envelope.ts_ms = self.ts_ms;
+        envelope.turn_id = id(self.turn_id);
+        envelope.session_id = id(self.session_id);
+        envelope.workspace_id = id(self.workspace_id);
+        envelope
     }
 }
 

@@ -28,15 +28,16 @@ mod raw;
 mod read;
 mod scan;
 mod unescape;
+mod usual;
 mod value;
 mod words;
 mod write;
 
 pub use escape::escaped_len;
 pub use raw::RawJson;
-pub(crate) use read::read_after;
 pub use read::{read_object, validate};
 pub use unescape::Halves;
+pub(crate) use usual::{Usual, read_after};
 pub use value::{Elements, Fields, Kind, Value};
 pub(crate) use write::FieldsJson;
 pub use write::{ArrayWriter, ObjectWriter};

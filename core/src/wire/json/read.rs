@@ -55,22 +55,6 @@ pub fn read_object<'a, const N: usize>(
     }
 }
 
-/// The last field of the object that `src` is, if all before its value is `head` and nothing but
-/// the closing bracket is behind it; the caller's `head` is the good start of an object up to a
-/// colon, and names that field alone besides what it spells out. `None` for any other text, good or
-/// not, for which [`read_object`] has the answer.
-#[inline(always)]
-pub(crate) fn read_after<'a>(src: &'a str, head: &'static str) -> Option<Value<'a>> {
-    // Inlined so far, the comparison is with a text of known length.
-    if src.starts_with(head) { last_string(src, head.len()) } else { None }
-}
-
-fn last_string(src: &str, at: usize) -> Option<Value<'_>> {
-    let mut scan = Scanner { text: src, at };
-    let value = Value::scan_str(&mut scan)?;
-    (src.as_bytes().get(scan.at..) == Some(b"}")).then_some(value)
-}
-
 /// The index of `key`, looked for at `likely` first: in the usual text the names are in order.
 #[inline]
 fn slot<const N: usize>(key: &str, names: &[&str; N], likely: usize) -> Option<usize> {
