@@ -73,6 +73,7 @@ pub(super) static SPEC: Spec = Spec {
     json_answer: Some(JsonForm { answer: json_answer, has_messages: false }),
     disconnect: Disconnect::Cancel,
     numbers_events: false,
+    greeting: None,
     carriage,
     encoder: |_| Box::new(Encoder),
     decoder: |_| Box::<Decoder>::default(),
@@ -150,8 +151,10 @@ impl Encode for Encoder {
         frames: &mut FrameWriter<'_>,
     ) -> Written {
         match event {
-            Event::TextDelta(e) => frames.text_object(TEXT_HEAD, &e.text),
-            Event::ReasoningDelta(e) => frames.text_object(REASONING_HEAD, &e.text),
+            Event::TextDelta(e) => frames.text_object(None, TEXT_HEAD, &e.text).end(),
+            Event::ReasoningDelta(e) => {
+                frames.text_object(None, REASONING_HEAD, &e.text).end();
+            }
             Event::ToolStart(e) => {
                 let mut frame = frames.object(None);
                 frame.str("type", "tool_start").str("name", &e.name);

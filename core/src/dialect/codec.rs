@@ -7,7 +7,7 @@ use super::{Carriage, ChannelSpec, Decode, Dialect, Encode, Stamp, Written};
 use crate::error::{CallerError, Code, Diagnostics};
 use crate::event::{Channel, Done, DoneStatus, Envelope, Error, Event, EventKind};
 use crate::ids::EventId;
-use crate::wire::encode::encode_comment;
+use crate::wire::encode::{encode_comment, encode_retry};
 use crate::wire::{
     Clean, Frame, FrameWriter, Framing, NdjsonDecoder, NdjsonOptions, SseDecoder, SseOptions, Step,
 };
@@ -19,6 +19,7 @@ pub struct Encoder {
     inner: Box<dyn Encode>,
     framing: Framing,
     numbers: bool,
+    greeting: Option<fn(&str) -> Event<'static>>,
     open_turn: bool,
     transient: bool,
     losses: Vec<(EventKind, u64)>,
@@ -36,6 +37,7 @@ impl Encoder {
             inner: (dialect.0.encoder)(spec.channel),
             framing: spec.framing,
             numbers: dialect.0.numbers_events,
+            greeting: dialect.0.greeting.filter(|_| spec.channel == Channel::Events),
             open_turn: false,
             transient: false,
             losses: Vec::new(),
@@ -87,6 +89,19 @@ impl Encoder {
     #[must_use]
     pub const fn numbers_events(&self) -> bool {
         self.numbers
+    }
+
+    /// Appends what a stream opens with: the delay for reconnecting in milliseconds, and the
+    /// greeting of a session where the dialect has one for a channel that watches (`server`,
+    /// Silence; `chat` 1).
+    pub fn open(&mut self, retry_ms: Option<u64>, session_id: Option<&str>, out: &mut Vec<u8>) {
+        if let (Some(retry_ms), Framing::Sse) = (retry_ms, self.framing) {
+            encode_retry(retry_ms, out);
+        }
+        if let (Some(greeting), Some(id)) = (self.greeting, session_id) {
+            self.append(&Stamp::default(), &greeting(id), out);
+            self.open_turn = false;
+        }
     }
 
     /// Appends what keeps a silent connection open: a comment, or a blank line (`server`,

@@ -69,6 +69,8 @@ struct Spec {
     disconnect: Disconnect,
     /// Every event has a number, also in a stream that no log stands behind.
     numbers_events: bool,
+    /// What a watching stream opens with, of a session with this id.
+    greeting: Option<fn(&str) -> Event<'static>>,
     carriage: fn(EventKind) -> Carriage,
     encoder: fn(Channel) -> Box<dyn Encode>,
     decoder: fn(Channel) -> Box<dyn Decode>,
@@ -241,12 +243,6 @@ pub enum Carriage {
     Degraded(&'static str),
     /// Not at all.
     Dropped,
-}
-
-/// Appends what a watched stream opens with: the delay for reconnecting, in milliseconds
-/// (`server`, Silence).
-pub fn open(retry_ms: u64, out: &mut alloc::vec::Vec<u8>) {
-    crate::wire::encode::encode_retry(retry_ms, out);
 }
 
 /// What the log or the caller says around an event that is encoded.

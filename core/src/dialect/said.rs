@@ -7,9 +7,16 @@ use crate::text::is_blank;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Said {
     bytes: usize,
+    /// The bytes as the digits of a number to the base [`BASE`], modulo 2^64: what two texts make
+    /// together can be told from what each makes.
     hash: u64,
+    /// [`BASE`] to the power of `bytes`.
+    power: u64,
     blank: bool,
 }
+
+/// Odd, so that no byte is ever shifted out.
+const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// What a whole text has beyond what was said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,8 +31,7 @@ pub(super) enum Rest<'t> {
 
 impl Default for Said {
     fn default() -> Self {
-        // The offset of FNV-1a with 64 bits.
-        Self { bytes: 0, hash: 0xcbf2_9ce4_8422_2325, blank: true }
+        Self { bytes: 0, hash: 0, power: 1, blank: true }
     }
 }
 
@@ -33,10 +39,19 @@ impl Said {
     /// Says more. Linear in `text`.
     pub(super) fn push(&mut self, text: &str) {
         self.bytes = self.bytes.saturating_add(text.len());
-        self.blank &= is_blank(text);
+        self.blank = self.blank && is_blank(text);
         for byte in text.bytes() {
-            self.hash = (self.hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+            self.hash = self.hash.wrapping_mul(BASE).wrapping_add(u64::from(byte));
+            self.power = self.power.wrapping_mul(BASE);
         }
+    }
+
+    /// Says what `more` has said.
+    pub(super) const fn join(&mut self, more: Self) {
+        self.bytes = self.bytes.saturating_add(more.bytes);
+        self.hash = self.hash.wrapping_mul(more.power).wrapping_add(more.hash);
+        self.power = self.power.wrapping_mul(more.power);
+        self.blank &= more.blank;
     }
 
     /// What `whole` has beyond it. Where nothing but blanks was said, all of a text that does not

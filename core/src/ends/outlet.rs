@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::dialect::{Dialect, Encoder, Stamp, open};
+use crate::dialect::{Dialect, Encoder, Stamp};
 use crate::error::{CallerError, Code, Diagnostics};
 use crate::event::{Channel, Envelope, Resync};
 use crate::ids::EventId;
@@ -20,6 +20,8 @@ pub struct OutletOptions {
     pub channel: Option<Channel>,
     /// The epoch of the log, for the ids of frames; plain numbers without one.
     pub epoch: Option<String>,
+    /// The session, for dialects whose streams greet with it.
+    pub session_id: Option<String>,
     /// The id that the client handed back: entries up to it are not sent again.
     pub last_event_id: Option<String>,
     /// Silence after which a keepalive is due, in milliseconds; 0 for never.
@@ -35,6 +37,7 @@ impl Default for OutletOptions {
         Self {
             channel: None,
             epoch: None,
+            session_id: None,
             last_event_id: None,
             keepalive_ms: KEEPALIVE_MS,
             retry_ms: Some(2_000),
@@ -107,8 +110,9 @@ impl Outlet {
 
     /// Appends what the stream opens with.
     pub fn open(&mut self, now: Millis, out: &mut Vec<u8>) {
-        if let Some(retry_ms) = self.options.retry_ms {
-            open(retry_ms, out);
+        let before = out.len();
+        self.encoder.open(self.options.retry_ms, self.options.session_id.as_deref(), out);
+        if out.len() > before {
             self.last_byte = now;
         }
     }

@@ -248,8 +248,10 @@ impl Fold {
     /// Looks at each row of the turn once.
     fn settle_rows(&mut self, finished: bool) {
         let Some(first) = self.live.turn.as_ref().map(|turn| turn.first_row) else { return };
-        let first = first.max(self.ring.oldest_id());
-        for id in first..self.ring.next_id() {
+        let rows = self.ring.rows().rev().map(|row| row.id).take_while(|id| *id >= first);
+        let mut ids: Vec<u64> = rows.collect();
+        ids.reverse();
+        for id in ids {
             let Some(row) = self.ring.get(id) else { continue };
             let open = row.status.is_some_and(Status::is_open);
             match row.kind {

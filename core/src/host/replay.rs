@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::fold::Fold;
 use super::op::{Lifecycle, WindowReason};
 use super::row::{Field, RowKind, Status};
-use super::session::Session;
+use super::session::{Body, Session};
 use super::turn::{Open, PendingUser, Turn};
 use crate::event::{Envelope, Event, OnResync, Resync, TextDelta, TurnStarted};
 
@@ -252,6 +252,12 @@ impl Fold {
     fn restart_turn(&mut self) {
         let Some(turn) = self.live.turn.take() else { return };
         for row in self.ring.truncate(turn.first_row) {
+            // Until it is written again a message keeps what it said.
+            if let (Some(index), Some(card)) = (self.session.card_index(row.id), row.card())
+                && let Some(message) = self.session.messages.get_mut(index)
+            {
+                message.body = Body::Text(card.encode());
+            }
             for item in row.card().map_or(&[][..], |card| card.items()) {
                 if let Some(id) = item.call_id.as_deref() {
                     self.calls.remove(id);

@@ -35,8 +35,14 @@ impl Fold {
             slot.row.kind,
             RowKind::User | RowKind::System | RowKind::Error | RowKind::ToolRun
         ) {
-            let next = self.live.window_start + 1;
-            self.live.window_start = next.min(self.session.messages.len());
+            // An answer is one message behind its cards, whatever rows show it: it goes with the
+            // row of the message that follows.
+            let messages = &self.session.messages;
+            let mut next = self.live.window_start;
+            while messages.get(next).is_some_and(|m| m.role == SessionRole::Assistant) {
+                next += 1;
+            }
+            self.live.window_start = (next + 1).min(messages.len());
         }
         if let Some(card) = slot.row.card_mut() {
             if !self.rules.keep_pending_on_end {

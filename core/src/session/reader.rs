@@ -73,7 +73,9 @@ pub(super) struct Reader {
     replay_to: u64,
     keepalive_ms: u64,
     last_byte: Millis,
-    opening: Option<u64>,
+    retry_ms: Option<u64>,
+    /// Nothing was sent to it yet.
+    opening: bool,
     scratch: Vec<u8>,
 }
 
@@ -104,7 +106,8 @@ impl Session {
             replay_to: self.log.persisted(),
             keepalive_ms: attach.keepalive_ms,
             last_byte: now,
-            opening: attach.retry_ms,
+            retry_ms: attach.retry_ms,
+            opening: true,
             scratch: Vec::new(),
         };
         self.readers.insert(id, reader);
@@ -135,8 +138,10 @@ impl Session {
     ) -> Polled {
         let Some(mut reader) = self.readers.remove(&id) else { return Polled::Unknown };
         let before = out.len();
-        if let Some(retry_ms) = reader.opening.take() {
-            crate::dialect::open(retry_ms, out);
+        if core::mem::take(&mut reader.opening)
+            && let Ok(mut encoder) = Encoder::new(reader.dialect, Some(reader.channel))
+        {
+            encoder.open(reader.retry_ms, Some(&self.options.session_id), out);
         }
         let polled = self.fill(&mut reader, id, enough, out);
         if out.len() > before {

@@ -81,12 +81,14 @@ fn read_file(first: &str, body: &str) -> Option<String> {
 /// `list_dir P: N entries[ — names]`.
 fn list_dir(text: &str) -> Option<String> {
     let rest = text.strip_prefix("list_dir ")?;
-    let (head, names) = match rest.split_once(" entries") {
-        Some((head, rest)) => (head, rest.strip_prefix(" — ").map(collapse)),
-        None => return None,
+    // The path may hold the word too.
+    let counted = |at: &usize| {
+        let count = rest.get(..*at).and_then(|head| head.rsplit_once(": "));
+        count.is_some_and(|(_, count)| number(count).is_some())
     };
-    let (_, count) = head.rsplit_once(": ")?;
-    number(count)?;
+    let at = rest.match_indices(" entries").map(|(at, _)| at).find(counted)?;
+    let (head, tail) = rest.split_at_checked(at)?;
+    let names = tail.strip_prefix(" entries — ").map(collapse);
     let mut bits = format!("{head} entries");
     if let Some(names) = names.filter(|names| !longer_than(names, SUMMARY_NAMES_MAX_CHARS)) {
         bits.push_str(" — ");

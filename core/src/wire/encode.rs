@@ -38,8 +38,13 @@ impl<'a> FieldValue<'a> {
     }
 }
 
+#[inline(always)]
 fn is_one_line(text: &str) -> bool {
-    !text.bytes().any(|byte| matches!(byte, b'\r' | b'\n' | 0))
+    !text.bytes().any(breaks_line)
+}
+
+const fn breaks_line(byte: u8) -> bool {
+    matches!(byte, b'\r' | b'\n' | 0)
 }
 
 /// Appends one event with any text as its data: a data line for each line of `data`, whether CR, LF
@@ -155,14 +160,19 @@ impl<'o> FrameWriter<'o> {
         ObjectWriter::begin(self.out)
     }
 
-    /// A frame that is `head`, `text` as a JSON string, and the closing bracket: the short way of
-    /// frames that come by the thousand. `head` is the start of an object up to a colon.
+    /// As [`FrameWriter::object`], for frames that come by the thousand: the object begins with
+    /// `head`, which goes from its bracket to a colon, and `text` as a JSON string.
     #[inline(always)]
-    pub(crate) fn text_object(&mut self, head: &'static str, text: &str) {
-        self.begin(None);
+    pub(crate) fn text_object(
+        &mut self,
+        event: Option<&'static str>,
+        head: &'static str,
+        text: &str,
+    ) -> ObjectWriter<'_> {
+        self.begin(event);
         self.out.extend_from_slice(head.as_bytes());
         write_str(text, self.out);
-        self.out.push(b'}');
+        ObjectWriter::resume(self.out)
     }
 
     /// A frame whose JSON is there already.
@@ -193,14 +203,19 @@ impl<'o> FrameWriter<'o> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn begin(&mut self, event: Option<&str>) {
         self.end_frame();
         self.open = true;
         if self.framing == Framing::Sse {
             if let Some(event) = event {
                 self.out.extend_from_slice(b"event: ");
-                self.out.extend(event.bytes().filter(|byte| !matches!(byte, b'\r' | b'\n' | 0)));
+                // Nearly always a literal, for which the compiler has the answer.
+                if is_one_line(event) {
+                    self.out.extend_from_slice(event.as_bytes());
+                } else {
+                    self.out.extend(event.bytes().filter(|byte| !breaks_line(*byte)));
+                }
                 self.out.push(b'\n');
             }
             self.out.extend_from_slice(b"data: ");

@@ -227,6 +227,19 @@ fn a_snapshot_with_a_count_that_cannot_go_on_is_refused() {
 }
 
 #[test]
+fn a_snapshot_with_a_gap_in_its_rows_costs_no_more_than_its_rows() {
+    let mut r = watching("s1");
+    r.submit("A");
+    let mut form: Json = serde_json::from_slice(&r.host.snapshot()).unwrap();
+    form["fold"]["next_id"] = json!(1_u64 << 61);
+    let mut again = watching("s1");
+    again.host = Host::restore(form.to_string().as_bytes(), NOW, WALL).unwrap();
+    again.view = again.host.view();
+    again.call(Host::stop).unwrap();
+    assert_eq!(again.rows(), ["user: A", "system: Turn ended · you stopped"]);
+}
+
+#[test]
 fn whatever_the_panel_holds_a_snapshot_holds_it_too() {
     for depth in [60, 61, 62, 63, 64, 100, 127, 200, 4000] {
         let mut r = watching("s1");

@@ -214,3 +214,38 @@ fn history_folds_as_the_vectors_say() {
         }
     }
 }
+
+#[test]
+fn load_earlier_goes_back_by_512_messages_whatever_rows_left_the_ring() {
+    let mut fold = fold("agent");
+    for turn in 0..1000 {
+        fold.submit(&format!("{turn}"), None, AT).unwrap();
+        for event in [json!({"type": "text_delta", "text": "Yes"}), json!({"type": "done"})] {
+            fold.apply(&envelope(&event), AT);
+        }
+        fold.drain(&mut |_| {});
+    }
+    // Three messages a turn, of which the ring has the newest 2,048.
+    assert_eq!(fold.view()["earlier"], 3000 - 2048);
+    assert!(fold.load_earlier());
+    assert_eq!(fold.view()["earlier"], 3000 - 2048 - 512);
+    assert!(fold.rows().iter().next().is_some_and(|row| row.text.ends_with("finished")));
+}
+
+#[test]
+fn a_snapshot_while_a_turn_is_told_anew_keeps_what_it_said() {
+    let mut rules = rules("fifo");
+    rules.resync = turnwire::event::OnResync::Turn;
+    let mut fold = Fold::new(FoldOptions::new(rules)).unwrap();
+    for event in [
+        json!({"type": "tool_result", "name": "read", "ok": true, "summary": "read"}),
+        json!({"type": "resync", "reason": "epoch"}),
+        json!({"type": "text_delta", "text": "Yes"}),
+    ] {
+        fold.apply(&envelope(&event), AT);
+    }
+    let again = Fold::restore(&fold.snapshot(), rules).unwrap();
+    assert_eq!((again.session(), again.view()), (fold.session(), fold.view()));
+    let kept = &fold.session()["messages"][0];
+    assert_eq!(kept["text"], "toolrun\t1\t1/0/0\n1\tok\tread\tread\t");
+}

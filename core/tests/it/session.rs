@@ -2,7 +2,9 @@
 //! `session_laws`.
 
 use turnwire::dialect::Dialect;
-use turnwire::event::{Answer, Decision, Envelope, Event, EventKind, QuestionItem, TurnStarted};
+use turnwire::event::{
+    Answer, Channel, Decision, Envelope, Event, EventKind, QuestionItem, TurnStarted,
+};
 use turnwire::session::{Attach, Polled, Session, SessionOptions};
 use turnwire::time::{Millis, TimeoutReason};
 use turnwire::turn::{ApprovalOptions, Failure, Finish};
@@ -181,4 +183,22 @@ fn a_poll_gives_no_more_than_asked_for_and_cuts_no_entry() {
     }
     assert_eq!(polls, 22, "twenty hops and a start, one a poll, and one that finds nothing");
     assert_eq!(all.windows(4).filter(|w| w == b"\nid:").count(), 21);
+}
+
+#[test]
+fn a_stream_opens_with_the_delay_and_the_greeting_of_its_dialect() {
+    let mut b = Bench::new();
+    let mut attach = Attach::default();
+    attach.channel = Some(Channel::Events);
+    attach.retry_ms = Some(2_000);
+    let reader = b.session.attach(NOW, Dialect::CHAT, attach).unwrap();
+    let mut out = Vec::new();
+    b.session.poll_reader(NOW, reader, usize::MAX, &mut out);
+    let text = String::from_utf8(out).unwrap();
+    assert!(text.starts_with("retry: 2000\n\n"), "{text}");
+    assert!(text.contains("\"type\":\"connected\"") && text.contains("\"s1\""), "{text}");
+    assert!(!text.contains("\nid:"), "a greeting moves no cursor");
+    let mut again = Vec::new();
+    b.session.poll_reader(NOW, reader, usize::MAX, &mut again);
+    assert!(again.is_empty(), "once");
 }

@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::run::{Gathered, REASONING, Run, write_input};
-use super::{carriage, dialog, names, session};
+use super::{DELTA_HEAD, carriage, dialog, names, session};
 use crate::dialect::outcome::{value_of, write_extras};
 use crate::dialect::{Carriage, Encode, Stamp, Written};
 use crate::event::{
@@ -173,7 +173,7 @@ impl Encoder {
         }
         presentation.str("restingLabel", if over { "Worked" } else { "Working" });
         drop(presentation);
-        frame.opt_str("messageId", run.message_id().as_deref());
+        frame.opt_str("messageId", run.message_id.as_deref());
     }
 
     fn progress(
@@ -198,14 +198,14 @@ impl Encoder {
         if phase == word { Carriage::Derived } else { Carriage::Degraded("reasoning") }
     }
 
-    fn message_id(&self) -> Option<String> {
-        self.run.as_ref().and_then(Run::message_id)
+    fn message_id(&self) -> Option<&str> {
+        self.run.as_ref()?.message_id.as_deref()
     }
 
     fn delta(&self, text: &str, message_id: Option<&str>, frames: &mut FrameWriter<'_>) {
-        let made = self.message_id();
-        let mut frame = frame(frames, "delta");
-        frame.str("text", text).opt_str("messageId", message_id.or(made.as_deref()));
+        // The name is that of every frame: see `frame`.
+        let mut frame = frames.text_object(Some("message"), DELTA_HEAD, text);
+        frame.opt_str("messageId", message_id.or(self.message_id()));
     }
 
     /// What was streamed is known; the final message says what holds.
@@ -223,7 +223,7 @@ impl Encoder {
     fn part(&self, frames: &mut FrameWriter<'_>, fill: impl FnOnce(&mut ObjectWriter<'_>)) {
         let mut frame = frame(frames, "tool");
         fill(&mut frame.object("part"));
-        frame.opt_str("messageId", self.message_id().as_deref());
+        frame.opt_str("messageId", self.message_id());
     }
 
     fn tool_start(
@@ -268,7 +268,7 @@ impl Encoder {
         let json = String::from_utf8(json).unwrap_or_default();
         if let Ok(raw) = RawJson::check(&json) {
             let mut frame = frame(frames, "tool");
-            frame.raw("part", &raw).opt_str("messageId", self.message_id().as_deref());
+            frame.raw("part", &raw).opt_str("messageId", self.message_id());
         }
         self.gathered.settle(call_id, json);
         if exact { Carriage::Carried } else { Carriage::Derived }
@@ -304,8 +304,7 @@ impl Encoder {
         self.settle(stamp, "complete", frames);
         let given = done.text.as_deref().filter(|text| !is_blank(text));
         let text = given.or(self.gathered.text());
-        let made = self.message_id();
-        let id = done.message_id.as_deref().or(made.as_deref());
+        let id = done.message_id.as_deref().or(self.message_id());
         let exact = done.tool_trace.is_empty()
             && text == done.text.as_deref()
             && id == done.message_id.as_deref();

@@ -14,12 +14,13 @@
 //! - Raw thinking of old servers (`thinking`) is read; it is never written.
 
 use alloc::boxed::Box;
+use alloc::string::String;
 
 use super::client::ClientSpec;
 use super::{Carriage, ChannelSpec, Disconnect, Spec};
 use crate::event::{
-    Authoritative, Channel, Eof, EventKind, OnResync, Orphan, Pairing, Rules, Severities, Severity,
-    SideChannel,
+    Authoritative, Channel, Eof, Event, EventKind, OnResync, Orphan, Pairing, Rules, Severities,
+    Severity, SideChannel, State,
 };
 use crate::request::{FieldType, Headers, RequestSpec, RouteSpec, SSE_HEADERS, Streams};
 use crate::text::is_blank;
@@ -54,6 +55,9 @@ const RULES: Rules = Rules {
 };
 
 /// States that mean something to a client (`chat` 1 and 3).
+/// The start of a delta's frame, as most servers write it.
+const DELTA_HEAD: &str = r#"{"type":"delta","text":"#;
+
 const STARTED: &str = "agent_start";
 const SETTLED: &str = "agent_settled";
 /// The message, or the name, of the state that tells a client to load the session again (A2).
@@ -131,6 +135,7 @@ pub(super) static SPEC: Spec = Spec {
     json_answer: None,
     disconnect: Disconnect::Detach,
     numbers_events: false,
+    greeting: Some(greeting),
     carriage,
     encoder: |channel| Box::new(encode::Encoder::new(channel)),
     decoder: |channel| Box::new(decode::Decoder::new(channel)),
@@ -139,6 +144,13 @@ pub(super) static SPEC: Spec = Spec {
 /// A route whose body must name the session (`chat` 2, *Checks*).
 const fn in_session(route: RouteSpec) -> RouteSpec {
     RouteSpec { session: Some("sessionId"), session_required: true, ..route }
+}
+
+/// The first frame of the channel that watches (`chat` 1, *connected*).
+fn greeting(session_id: &str) -> Event<'static> {
+    let mut state = State::new(CONNECTED);
+    state.message = Some(String::from(session_id).into());
+    state.into()
 }
 
 const fn carriage(kind: EventKind) -> Carriage {

@@ -18,7 +18,9 @@ pub(super) const REASONING: &str = "reasoning-summary-v1";
 pub(super) struct Run {
     pub(super) run_id: Option<String>,
     pub(super) session_id: Option<String>,
-    message_id: Option<String>,
+    /// The id of the assistant's message: `<runId>-a1`, since a turn is one message here; without
+    /// a run the one that the turn began with.
+    pub(super) message_id: Option<String>,
     pub(super) started_ms: Option<u64>,
     /// The phase that the last `reasoning` frame named.
     pub(super) phase: Option<&'static str>,
@@ -29,10 +31,12 @@ pub(super) struct Run {
 impl Run {
     pub(super) fn new(start: &TurnStarted<'_>, ts_ms: Option<u64>) -> Self {
         let own = |id: &Option<crate::event::Str<'_>>| id.as_deref().map(String::from);
+        let run_id = own(&start.run_id).or_else(|| own(&start.turn_id));
+        let made = run_id.as_ref().map(|run| format!("{run}-a1"));
         Self {
-            run_id: own(&start.run_id).or_else(|| own(&start.turn_id)),
+            message_id: made.or_else(|| own(&start.message_id)),
+            run_id,
             session_id: own(&start.session_id),
-            message_id: own(&start.message_id),
             started_ms: ts_ms,
             phase: None,
             presents: start.capabilities.as_ref().is_none_or(|it| has_reasoning(it.text())),
@@ -42,13 +46,6 @@ impl Run {
     /// The id of the run, as frames name it.
     pub(super) fn id(&self) -> &str {
         self.run_id.as_deref().unwrap_or("pending")
-    }
-
-    /// The id of the assistant's message: `<runId>-a1`, since a turn is one message here; without
-    /// a run the one that the turn began with.
-    pub(super) fn message_id(&self) -> Option<String> {
-        let made = self.run_id.as_ref().map(|run| format!("{run}-a1"));
-        made.or_else(|| self.message_id.clone())
     }
 }
 

@@ -3,7 +3,7 @@
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 
-use super::carriage;
+use super::{TEXT_HEAD, THINKING_HEAD, carriage};
 use crate::dialect::asking::write_items;
 use crate::dialect::outcome::{value_of, write_extras};
 use crate::dialect::said::{Rest, Said};
@@ -24,7 +24,7 @@ pub(super) struct Encoder {
     thinking: bool,
     /// Text since the last message.
     step: Said,
-    /// All text of the turn.
+    /// The text of the turn before that.
     turn: Said,
     /// The calls that were announced and have no result, and whether their arguments were given.
     calls: BTreeMap<String, bool>,
@@ -68,7 +68,7 @@ impl Encoder {
                 if !e.text.is_empty() && !core::mem::replace(&mut self.thinking, true) {
                     chunk(frames, "thinking_start", |_| {});
                 }
-                chunk(frames, "thinking", |c| _ = c.str("text", &e.text));
+                frames.text_object(None, THINKING_HEAD, &e.text).bool("done", false);
             }
             Event::TextDelta(e) => self.text(&e.text, frames),
             Event::Message(e) => return self.message(e, frames),
@@ -108,8 +108,7 @@ impl Encoder {
     fn text(&mut self, text: &str, frames: &mut FrameWriter<'_>) {
         self.thinking &= text.is_empty();
         self.step.push(text);
-        self.turn.push(text);
-        chunk(frames, "text", |c| _ = c.str("text", text));
+        frames.text_object(None, TEXT_HEAD, text).bool("done", false);
     }
 
     /// There is no chunk for authoritative text, so what of it was not streamed is said as text.
@@ -118,16 +117,12 @@ impl Encoder {
         if message.role != Role::Assistant {
             return Carriage::Derived;
         }
-        let rest = core::mem::take(&mut self.step).rest_of(&message.text);
-        match rest {
-            Rest::Same => Carriage::Derived,
-            Rest::More(rest) => {
-                self.text(rest, frames);
-                self.step = Said::default();
-                Carriage::Derived
-            }
-            Rest::Other => Carriage::Dropped,
+        let rest = self.step.rest_of(&message.text);
+        if let Rest::More(rest) = rest {
+            self.text(rest, frames);
         }
+        self.turn.join(core::mem::take(&mut self.step));
+        if rest == Rest::Other { Carriage::Dropped } else { Carriage::Derived }
     }
 
     fn announce(&mut self, call_id: &str, name: &str, frames: &mut FrameWriter<'_>) {
@@ -173,7 +168,8 @@ impl Encoder {
     }
 
     /// The text is left out where the chunks have said it, and the tools always.
-    fn done(&self, done: &Done<'_>, frames: &mut FrameWriter<'_>) -> Carriage {
+    fn done(&mut self, done: &Done<'_>, frames: &mut FrameWriter<'_>) -> Carriage {
+        self.turn.join(core::mem::take(&mut self.step));
         let other = |text: &&str| !is_blank(text) && self.turn.rest_of(text) != Rest::Same;
         let text = done.text.as_deref().filter(other);
         let exact = text.is_some() == done.text.is_some() && done.tool_trace.is_empty();

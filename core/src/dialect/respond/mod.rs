@@ -27,6 +27,10 @@ use crate::wire::Framing;
 mod decode;
 mod encode;
 
+/// The starts of the chunks that stream text, as most servers write them.
+const TEXT_HEAD: &str = r#"{"type":"text","text":"#;
+const THINKING_HEAD: &str = r#"{"type":"thinking","text":"#;
+
 const RULES: Rules = Rules {
     pairing: Pairing::Id,
     orphan: Orphan::FindThenNewCard,
@@ -94,6 +98,7 @@ pub(super) static SPEC: Spec = Spec {
     json_answer: None,
     disconnect: Disconnect::Cancel,
     numbers_events: false,
+    greeting: None,
     carriage,
     encoder: |_| Box::<encode::Encoder>::default(),
     decoder: |_| Box::<decode::Decoder>::default(),

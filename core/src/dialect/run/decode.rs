@@ -6,7 +6,7 @@ use alloc::string::String;
 
 use super::blocks::read_content;
 use super::usage::Usage;
-use super::{CANCELLED, same_word};
+use super::{CANCELLED, PREVIEW, same_word};
 use crate::dialect::Decode;
 use crate::dialect::fields::{Fields, Joiner, plain_summary, read};
 use crate::error::{Code, Diagnostics};
@@ -102,7 +102,7 @@ impl Decoder {
     ) -> Option<Event<'a>> {
         Some(match name {
             "message" => self.message(frame, f)?,
-            "partial_message" => {
+            PREVIEW => {
                 let [text, step] = read(frame, &["text", "step"], f.diagnostics)?;
                 let Some(text) = text.and_then(|value| self.text.text(value)) else {
                     f.missing("text");

@@ -1,7 +1,7 @@
 //! Events to named frames.
 
 use super::blocks::write_message;
-use super::{CANCELLED, EVENTS, FAILED, NATURAL_END, carriage};
+use super::{CANCELLED, EVENTS, FAILED, NATURAL_END, PREVIEW, PREVIEW_HEAD, carriage};
 use crate::dialect::fields::plain_summary;
 use crate::dialect::said::{Rest, Said};
 use crate::dialect::{Carriage, Encode, Stamp, Written};
@@ -42,8 +42,8 @@ impl Encode for Encoder {
             }
             Event::TextDelta(e) => {
                 self.step(e.step);
-                let mut frame = frames.object(Some("partial_message"));
-                frame.str("text", &e.text).opt_u64("step", e.step);
+                let mut frame = frames.text_object(Some(PREVIEW), PREVIEW_HEAD, &e.text);
+                frame.opt_u64("step", e.step);
                 Carriage::Carried
             }
             Event::Message(e) => self.message(e, frames),

@@ -68,6 +68,10 @@ const OPTIONS: &[(&str, FieldType)] = &[
     ("max_budget_usd", FieldType::Amount),
 ];
 
+/// The event of a text delta, and the start of its data as most servers write it.
+const PREVIEW: &str = "partial_message";
+const PREVIEW_HEAD: &str = r#"{"text":"#;
+
 /// The status of a body that lacks its text (`run` 2).
 const MISSING_STATUS: u16 = 422;
 
@@ -116,6 +120,7 @@ pub(super) static SPEC: Spec = Spec {
     json_answer: Some(JsonForm { answer: json_answer, has_messages: true }),
     disconnect: Disconnect::Detach,
     numbers_events: false,
+    greeting: None,
     carriage,
     encoder: |_| Box::<encode::Encoder>::default(),
     decoder: |_| Box::<decode::Decoder>::default(),

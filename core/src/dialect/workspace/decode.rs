@@ -132,7 +132,7 @@ impl Decoder {
             "user_message" => turn::read_user_message(p, f),
             "progress" => turn::read_progress(p, f),
             "reasoning_delta" => turn::read_reasoning(p, &mut self.reasoning, f),
-            "token" => turn::read_token(p, &mut self.token, f),
+            super::TOKEN => turn::read_token(p, &mut self.token, f),
             "hop" => turn::read_hop(p, f),
             "tool_call" => work::read_call(p, f),
             "tool_args_delta" => work::read_args_delta(p, f),

@@ -1,21 +1,27 @@
 //! Events to envelopes.
 
-use alloc::string::String;
-
 use super::session::CREATED;
-use super::{ask, is_transient, session, turn, wire_type, work};
+use super::{PAYLOAD_HEAD, TOKEN, ask, is_transient, session, turn, wire_type, work};
 use crate::dialect::{Carriage, Encode, Stamp, Written};
-use crate::event::{Event, EventKind, State, Str, Unknown};
+use crate::event::{Event, EventKind, State, TextDelta, TurnStarted, Unknown};
 use crate::text::is_blank;
 use crate::wire::FrameWriter;
-use crate::wire::json::{Kind, ObjectWriter, RawJson, Value, read_object};
+use crate::wire::json::{FieldsJson, Kind, ObjectWriter, RawJson, Value, read_object};
 
 /// Remembers the ids that the turn's start named, since every envelope repeats them.
-#[derive(Default)]
 pub(super) struct Encoder {
-    workspace_id: Option<String>,
-    session_id: Option<String>,
-    turn_id: Option<String>,
+    /// Those of the workspace and the session, as they are written.
+    of_session: FieldsJson,
+    /// The same with that of the turn.
+    of_turn: FieldsJson,
+    /// The same behind the type of the one event that comes by the thousand.
+    of_token: FieldsJson,
+}
+
+impl Default for Encoder {
+    fn default() -> Self {
+        Self::new(&TurnStarted::new())
+    }
 }
 
 impl Encode for Encoder {
@@ -26,6 +32,7 @@ impl Encode for Encoder {
         frames: &mut FrameWriter<'_>,
     ) -> Written {
         let word = match event {
+            Event::TextDelta(e) => return self.token(stamp, e, frames),
             Event::State(State { name, .. }) if name == CREATED => CREATED,
             Event::Unknown(e) => return self.unknown(stamp, e, frames),
             _ => match wire_type(event.kind()) {
@@ -34,10 +41,7 @@ impl Encode for Encoder {
             },
         };
         if let Event::TurnStarted(start) = event {
-            let own = |id: &Option<Str<'_>>| id.as_deref().map(String::from);
-            self.workspace_id = own(&start.workspace_id);
-            self.session_id = own(&start.session_id);
-            self.turn_id = own(&start.turn_id);
+            *self = Self::new(start);
         }
         let transient = is_transient(event.kind());
         let mut frame = frames.object(None);
@@ -45,10 +49,15 @@ impl Encode for Encoder {
         self.names(&mut frame, word, is_of_turn(event.kind(), word));
         payload(&mut frame.object("payload"), event);
         if event.kind() == EventKind::Done {
-            self.turn_id = None;
+            self.of_turn.clone_from(&self.of_session);
+            self.of_token = with_type(TOKEN, &self.of_turn);
         }
         if transient { Written::TRANSIENT } else { Written::stored(Carriage::Carried) }
     }
+}
+
+fn with_type(word: &str, ids: &FieldsJson) -> FieldsJson {
+    FieldsJson::new(|fields| _ = fields.str("type", word).fields(ids))
 }
 
 /// Whether the envelope names the turn that runs.
@@ -58,11 +67,29 @@ fn is_of_turn(kind: EventKind, word: &str) -> bool {
 }
 
 impl Encoder {
+    fn new(start: &TurnStarted<'_>) -> Self {
+        let ids = |turn_id: Option<&str>| {
+            FieldsJson::new(|fields| {
+                fields.opt_str("workspace_id", start.workspace_id.as_deref());
+                fields.opt_str("session_id", start.session_id.as_deref());
+                fields.opt_str("turn_id", turn_id);
+            })
+        };
+        let of_turn = ids(start.turn_id.as_deref());
+        Self { of_session: ids(None), of_token: with_type(TOKEN, &of_turn), of_turn }
+    }
+
+    fn token(&self, stamp: &Stamp<'_>, e: &TextDelta<'_>, frames: &mut FrameWriter<'_>) -> Written {
+        let mut frame = frames.object(None);
+        frame.opt_u64("ts", stamp.ts_ms).fields(&self.of_token);
+        let mut payload = frame.text_object(PAYLOAD_HEAD, &e.text);
+        payload.opt_u64("step", e.step).opt_str("message_id", e.message_id.as_deref());
+        Written::TRANSIENT
+    }
+
     fn names(&self, frame: &mut ObjectWriter<'_>, word: &str, of_turn: bool) {
-        frame.str("type", word);
-        frame.opt_str("workspace_id", self.workspace_id.as_deref());
-        frame.opt_str("session_id", self.session_id.as_deref());
-        frame.opt_str("turn_id", self.turn_id.as_deref().filter(|_| of_turn));
+        let ids = if of_turn { &self.of_turn } else { &self.of_session };
+        frame.str("type", word).fields(ids);
     }
 
     /// What was this dialect's before is put into an envelope of this log, its payload as it came.
@@ -100,9 +127,9 @@ fn payload(p: &mut ObjectWriter<'_>, event: &Event<'_>) {
             p.str("phase", &e.phase);
         }
         Event::ReasoningDelta(e) => {
-            turn::write_delta(p, &e.text, e.step, e.message_id.as_deref());
+            p.str("text", &e.text).opt_u64("step", e.step);
+            p.opt_str("message_id", e.message_id.as_deref());
         }
-        Event::TextDelta(e) => turn::write_delta(p, &e.text, e.step, e.message_id.as_deref()),
         Event::Message(e) => turn::write_hop(p, e),
         Event::ToolCall(e) => work::write_call(p, e),
         Event::ToolArgsDelta(e) => {
@@ -149,7 +176,7 @@ fn payload(p: &mut ObjectWriter<'_>, event: &Event<'_>) {
         Event::Cancelled(e) => {
             p.str("by", &e.by);
         }
-        // `Encoder::unknown` has written it.
-        Event::Unknown(_) => {}
+        // `Encoder::token` and `Encoder::unknown` have written them.
+        Event::TextDelta(_) | Event::Unknown(_) => {}
     }
 }

@@ -32,6 +32,10 @@ mod session;
 mod turn;
 mod work;
 
+/// The type of a text delta, and the start of its payload as most servers write it.
+const TOKEN: &str = "token";
+const PAYLOAD_HEAD: &str = r#""payload":{"text":"#;
+
 const RULES: Rules = Rules {
     pairing: Pairing::Id,
     orphan: Orphan::FindThenNewCard,
@@ -105,6 +109,7 @@ pub(super) static SPEC: Spec = Spec {
     json_answer: None,
     disconnect: Disconnect::Detach,
     numbers_events: true,
+    greeting: None,
     carriage,
     encoder: |_| Box::<encode::Encoder>::default(),
     decoder: |_| Box::<decode::Decoder>::default(),
@@ -121,7 +126,7 @@ const fn carriage(kind: EventKind) -> Carriage {
 /// that the vocabulary has no name for has its own.
 const fn wire_type(kind: EventKind) -> Option<&'static str> {
     Some(match kind {
-        EventKind::TextDelta => "token",
+        EventKind::TextDelta => TOKEN,
         EventKind::Message => "hop",
         EventKind::ToolStart => "tool_started",
         EventKind::ToolOutput => "output",

@@ -58,15 +58,6 @@ pub(super) fn read_progress<'a>(payload: &'a str, f: &mut Fields<'_>) -> Option<
     Some(Progress::new(f.need_text(phase, "phase")?).into())
 }
 
-pub(super) fn write_delta(
-    p: &mut ObjectWriter<'_>,
-    text: &str,
-    step: Option<u64>,
-    message_id: Option<&str>,
-) {
-    p.str("text", text).opt_u64("step", step).opt_str("message_id", message_id);
-}
-
 pub(super) fn read_token<'a>(
     payload: &'a str,
     joiner: &mut Joiner,

@@ -128,6 +128,26 @@ fn write_plain<'t>(mut rest: &'t [u8], out: &mut Vec<u8>) -> &'t [u8] {
     &rest[n..]
 }
 
+/// What is left from the next byte on that may need an escape.
+#[inline(always)]
+fn skip_plain(mut rest: &[u8]) -> &[u8] {
+    while let Some((block, after)) = rest.split_first_chunk::<32>() {
+        if any_may_escape(block) {
+            break;
+        }
+        rest = after;
+    }
+    while let Some((word, after)) = rest.split_first_chunk::<8>() {
+        if let Some(n) = may_escape_in(word) {
+            return &rest[n..];
+        }
+        rest = after;
+    }
+    // The zeros behind a short word may be escaped too.
+    let n = may_escape_in(&short_word(rest)).unwrap_or(rest.len()).min(rest.len());
+    &rest[n..]
+}
+
 /// How many bytes `text` takes between the quotes of a JSON string, as the writer here escapes it.
 ///
 /// ```
@@ -138,21 +158,16 @@ fn write_plain<'t>(mut rest: &'t [u8], out: &mut Vec<u8>) -> &'t [u8] {
 pub fn escaped_len(text: &str) -> usize {
     let mut rest = text.as_bytes();
     let mut len = rest.len();
-    while !rest.is_empty() {
-        if let Some((block, after)) = rest.split_first_chunk::<32>()
-            && !any_may_escape(block)
-        {
-            rest = after;
-            continue;
-        }
-        let behind = rest.len().saturating_sub(32);
-        while rest.len() > behind {
-            let (more, taken) = Escape::of(rest).map_or((0, 1), |(e, n)| (e.len() - n, n));
-            len += more;
-            rest = rest.get(taken..).unwrap_or(&[]);
-        }
+    loop {
+        rest = skip_plain(rest);
+        let (more, taken) = match Escape::of(rest) {
+            Some((escape, taken)) => (escape.len() - taken, taken),
+            None if rest.is_empty() => return len,
+            None => (0, 1),
+        };
+        len += more;
+        rest = rest.get(taken..).unwrap_or(&[]);
     }
-    len
 }
 
 /// `text`, which is checked JSON, on one line: without the CR and LF between its tokens, and with

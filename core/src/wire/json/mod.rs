@@ -38,6 +38,7 @@ pub(crate) use read::read_after;
 pub use read::{read_object, validate};
 pub use unescape::Halves;
 pub use value::{Elements, Fields, Kind, Value};
+pub(crate) use write::FieldsJson;
 pub use write::{ArrayWriter, ObjectWriter};
 pub(in crate::wire) use write::{write_str, write_u64};
 

@@ -43,6 +43,12 @@ impl<'o> ObjectWriter<'o> {
         Self { out, first: true }
     }
 
+    /// Goes on with an object whose bracket and first field stand at the end of `out`.
+    #[inline]
+    pub(in crate::wire) const fn resume(out: &'o mut Vec<u8>) -> Self {
+        Self { out, first: false }
+    }
+
     /// A string.
     #[inline(always)]
     pub fn str(&mut self, key: &str, value: &str) -> &mut Self {
@@ -107,6 +113,34 @@ impl<'o> ObjectWriter<'o> {
         self.key(key);
         self.out.extend_from_slice(value.as_str().as_bytes());
         self
+    }
+
+    /// Fields that were written before.
+    #[inline]
+    pub(crate) fn fields(&mut self, fields: &FieldsJson) -> &mut Self {
+        if !fields.0.is_empty() {
+            self.comma();
+            self.out.extend_from_slice(&fields.0);
+        }
+        self
+    }
+
+    /// An object that begins with a text, as
+    /// [`FrameWriter::text_object`](crate::wire::FrameWriter); `head` goes from its own key to the
+    /// colon of the text.
+    #[inline(always)]
+    pub(crate) fn text_object(&mut self, head: &'static str, text: &str) -> ObjectWriter<'_> {
+        self.comma();
+        self.out.extend_from_slice(head.as_bytes());
+        write_str(text, self.out);
+        ObjectWriter::resume(self.out)
+    }
+
+    #[inline(always)]
+    fn comma(&mut self) {
+        if !core::mem::take(&mut self.first) {
+            self.out.push(b',');
+        }
     }
 
     /// An object, which is complete when its writer ends.
@@ -229,6 +263,20 @@ impl Drop for ArrayWriter<'_> {
     }
 }
 
+/// Fields of an object as they are written, for objects that repeat them by the thousand.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FieldsJson(Vec<u8>);
+
+impl FieldsJson {
+    /// The fields that `fill` writes.
+    pub(crate) fn new(fill: impl FnOnce(&mut ObjectWriter<'_>)) -> Self {
+        let mut out = Vec::new();
+        fill(&mut ObjectWriter::begin(&mut out));
+        let inside = out.get(1..out.len() - 1).unwrap_or_default();
+        Self(inside.into())
+    }
+}
+
 /// Texts from this length on are measured before they are written.
 const MEASURED_BYTES: usize = 64 << 10;
 
@@ -245,18 +293,19 @@ pub(in crate::wire) fn write_str(value: &str, out: &mut Vec<u8>) {
 
 /// Appends `value` in decimal.
 pub(in crate::wire) fn write_u64(value: u64, out: &mut Vec<u8>) {
-    let mut digits = [0; 20];
-    let mut rest = value;
-    let mut from = digits.len();
-    for slot in digits.iter_mut().rev() {
-        *slot = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        from -= 1;
+    let mut digits = [b'0'; 20];
+    let (mut rest, mut used) = (value, 0);
+    // Two at a time: each division waits for the one before.
+    for pair in digits.rchunks_exact_mut(2) {
+        let two = (rest % 100) as u8;
+        pair.copy_from_slice(&[b'0' + two / 10, b'0' + two % 10]);
+        used += if rest < 10 { 1 } else { 2 };
+        rest /= 100;
         if rest == 0 {
             break;
         }
     }
-    out.extend_from_slice(&digits[from..]);
+    out.extend_from_slice(&digits[digits.len() - used..]);
 }
 
 fn write_i64(value: i64, out: &mut Vec<u8>) {
