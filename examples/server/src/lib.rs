@@ -10,6 +10,7 @@
 mod app;
 mod http;
 mod page;
+mod stall;
 mod turn;
 
 pub mod config;

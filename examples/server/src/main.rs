@@ -22,6 +22,8 @@ fn main() -> ExitCode {
         .with_target(false)
         .with_ansi(stderr().is_terminal())
         .with_writer(stderr)
+        // Else it says on standard error that standard error is closed, which panics.
+        .log_internal_errors(false)
         .init();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,

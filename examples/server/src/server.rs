@@ -25,6 +25,7 @@ use crate::http::{Access, router};
 use crate::model::Builtin;
 use crate::page::Sessions;
 use crate::sample::scratch_workspace;
+use crate::stall::Stalls;
 use crate::tools::Tools;
 use crate::workspace::Workspace;
 
@@ -185,7 +186,7 @@ fn workspace_of(args: &Args) -> Result<PathBuf, StartError> {
 }
 
 type Connection =
-    hyper::server::conn::http1::Connection<TokioIo<TcpStream>, TowerToHyperService<Router>>;
+    hyper::server::conn::http1::Connection<TokioIo<Stalls<TcpStream>>, TowerToHyperService<Router>>;
 
 /// One connection, with bounds on the head of a request.
 fn connection(stream: TcpStream, router: Router) -> Connection {
@@ -195,5 +196,5 @@ fn connection(stream: TcpStream, router: Router) -> Connection {
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD_MAX)
         .max_buf_size(HEAD_MAX_BYTES)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(router))
+        .serve_connection(TokioIo::new(Stalls::new(stream)), TowerToHyperService::new(router))
 }

@@ -42,8 +42,8 @@ pub(crate) struct Job {
     pub(crate) reasoning: bool,
     pub(crate) prompt: String,
     pub(crate) cwd: String,
-    /// The turn's place among those that may run, held to its end.
-    pub(crate) permit: OwnedSemaphorePermit,
+    /// The turn's place among those that may run, held to its end; a whole answer holds it, too.
+    pub(crate) permit: Arc<OwnedSemaphorePermit>,
 }
 
 /// Where the answer goes.

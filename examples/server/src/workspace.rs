@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt};
 use rustix::fs::OFlags;
+use rustix::io::Errno;
 use turnwire::text::{PathFault, relative_path};
 
 /// Entries of one folder that are looked at; a listing past it says so.
@@ -207,8 +208,12 @@ impl Workspace {
     ///
     /// If the path leads out or is no regular file, or the system refuses.
     pub fn write(&self, path: &str, text: &str) -> Result<(), AccessError> {
-        if let Some((parent, _)) = path.rsplit_once('/') {
-            self.root.create_dir_all(parent)?;
+        if let Some((parent, _)) = path.rsplit_once('/')
+            && let Err(error) = self.root.create_dir_all(parent)
+        {
+            // A link that leads out is said to exist; what is in the way is asked for again.
+            self.check_dir(parent)?;
+            return Err(error.into());
         }
         let mut file = self.open_file(path, OpenOptions::new().write(true).create(true))?;
         // Cut only after it is known to be a regular file.
@@ -220,7 +225,13 @@ impl Workspace {
     /// Opens a regular file without waiting, as the open of a named pipe would.
     fn open_file(&self, path: &str, options: &mut OpenOptions) -> Result<File, AccessError> {
         let no_wait = i32::try_from(OFlags::NONBLOCK.bits()).unwrap_or_default();
-        let file = self.root.open_with(path, options.custom_flags(no_wait))?;
+        let file = match self.root.open_with(path, options.custom_flags(no_wait)) {
+            // A named pipe that nobody reads, or a socket.
+            Err(e) if e.raw_os_error() == Some(Errno::NXIO.raw_os_error()) => {
+                return Err(AccessError::NotAFile);
+            }
+            opened => opened?,
+        };
         if !file.metadata()?.is_file() {
             return Err(AccessError::NotAFile);
         }

@@ -62,9 +62,14 @@ impl Access {
         }
     }
 
-    fn is_own_origin(&self, origin: &str) -> bool {
+    /// A page's own server may be at any address, so that an address alone says nothing: either it
+    /// is the one that this request went to, or it is one of the names.
+    fn is_own_origin(&self, origin: &str, headers: &HeaderMap) -> bool {
         self.is_allowed_origin(origin)
-            || origin.strip_prefix("http://").is_some_and(|host| self.is_own_host(host))
+            || origin.strip_prefix("http://").is_some_and(|host| {
+                self.hosts.iter().any(|own| own.eq_ignore_ascii_case(host))
+                    || only(headers, &header::HOST).is_some_and(|to| to.eq_ignore_ascii_case(host))
+            })
     }
 
     fn is_allowed_origin(&self, origin: &str) -> bool {
@@ -101,7 +106,7 @@ impl Access {
     /// The answer to a page that is asked for with a token in its address.
     fn take_token(&self, request: &Request) -> Option<Response> {
         let token = self.token.as_ref()?;
-        let given = cookie::in_address(request)?;
+        let given = cookie::in_address(request).filter(|given| !given.is_empty())?;
         if bool::from(given.ct_eq(token.as_bytes())) {
             return Some(cookie::keep(&given, request, self.port));
         }
@@ -118,7 +123,8 @@ pub(super) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
     let mut allowed = None;
     if request.headers().contains_key(header::ORIGIN) {
         let origin = only(request.headers(), &header::ORIGIN);
-        if !origin.is_some_and(|origin| access.is_own_origin(origin)) {
+        let own = |origin| access.is_own_origin(origin, request.headers());
+        if !origin.is_some_and(own) {
             return refusal(StatusCode::FORBIDDEN, "This origin is not allowed.");
         }
         // A page of another origin reads an answer only if the answer names it.

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use turnwire::dialect::Dialect;
 use turnwire::request::{self, JSON_HEADERS, Negotiated, ParseOptions};
 
+use super::held::Held;
 use super::{body, reply};
 use crate::app::App;
 use crate::model::reasons;
@@ -70,6 +71,7 @@ async fn start(
     }
     let permit = Arc::clone(&app.turns)
         .try_acquire_owned()
+        .map(Arc::new)
         .map_err(|_| reply::busy(StatusCode::TOO_MANY_REQUESTS, "Too many turns are running."))?;
     let reasoning = reasons(app.environment.reasoning.as_deref(), model);
     let (dialect, model) = (DIALECT, model.to_owned());
@@ -115,10 +117,12 @@ async fn whole(app: Arc<App>, job: Job) -> Response {
     let (sender, receiver) = oneshot::channel();
     let hang_up = CancellationToken::new();
     let _guard = hang_up.clone().drop_guard();
-    let running = app.running.clone();
+    let (running, place) = (app.running.clone(), Arc::clone(&job.permit));
     running.spawn(run(app, job, Sink::Whole(sender), hang_up));
     match receiver.await {
-        Ok((status, body)) => reply::answer(status, JSON_HEADERS, body.into()),
+        Ok((status, body)) => {
+            reply::answer(status, JSON_HEADERS, Body::new(Held::new(body, place)))
+        }
         Err(_) => reply::refusal(StatusCode::INTERNAL_SERVER_ERROR, "The turn broke off."),
     }
 }

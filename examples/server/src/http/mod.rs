@@ -4,6 +4,7 @@ mod access;
 pub(crate) mod agent;
 pub(crate) mod body;
 mod cookie;
+mod held;
 pub(crate) mod reply;
 
 use std::sync::Arc;

@@ -183,6 +183,8 @@ fn speak(sentence: &Sentence, acts: &mut VecDeque<Act>) {
             acts.push_back(Act::Say("This is going to fail.\n".to_owned()));
             acts.push_back(Act::Fail);
         }
+        // Once in a row is enough, however many sentences are none.
+        _ if matches!(acts.back(), Some(Act::Say(said)) if said == ABILITIES) => {}
         _ => acts.push_back(Act::Say(ABILITIES.to_owned())),
     }
 }

@@ -3,8 +3,10 @@
 //! A command can do what the user who runs the server can do; `--allow-exec` allows no less. What
 //! is kept from it is the server's environment. Whatever ends the call (its own end, the time
 //! limit, or the turn being dropped), the whole group is killed while its leader is not yet
-//! reaped, so that the group's number cannot have become another's.
+//! reaped, so that the group's number cannot have become another's. What left the group is looked
+//! for where the system shows it (`stray`).
 
+use std::mem;
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,11 +14,12 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
+use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use turnwire::text::{collapse, head_bytes};
 
-use super::failure;
+use super::{failure, stray};
 use crate::workspace::Workspace;
 
 /// Time that a command may take.
@@ -40,10 +43,15 @@ pub(super) async fn exec(workspace: &Arc<Workspace>, cwd: &str, command: &str) -
         Ok(Err(error)) => return failure("exec", &error.to_string()),
         Err(_) => return failure("exec", "the tool broke off"),
     };
+    let mark = match stray::mark() {
+        Ok(mark) => mark,
+        Err(error) => return failure("exec", &error.to_string()),
+    };
     let spawned = Command::new("sh")
         .args(["-c", command])
         .current_dir(&folder)
         .env_clear()
+        .env(stray::VARIABLE, &mark)
         .env("PATH", "/usr/local/bin:/usr/bin:/bin")
         .env("HOME", &folder)
         .env("LANG", "C.UTF-8")
@@ -58,10 +66,11 @@ pub(super) async fn exec(workspace: &Arc<Workspace>, cwd: &str, command: &str) -
     };
     let stdout = Capture::start(child.stdout.take());
     let stderr = Capture::start(child.stderr.take());
-    let mut group = Group { child };
+    let mut group = Group { child, mark };
 
     let status = timeout(TIME_MAX, group.ended()).await;
-    group.kill();
+    // Before the outputs, which its processes hold open.
+    drop(group);
     let mut text = format!("exec {}\n", collapse(command));
     match status {
         Ok(Some(status)) => text.push_str(&format!("exit={}", exit_code(status))),
@@ -73,9 +82,10 @@ pub(super) async fn exec(workspace: &Arc<Workspace>, cwd: &str, command: &str) -
     text
 }
 
-/// A child that leads a process group. Dropping it kills the group.
+/// A child that leads a process group. Dropping it kills the group and what left it.
 struct Group {
     child: Child,
+    mark: String,
 }
 
 impl Group {
@@ -104,6 +114,11 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         self.kill();
+        let mark = mem::take(&mut self.mark);
+        match Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn_blocking(move || stray::kill_marked(&mark))),
+            Err(_) => stray::kill_marked(&mark),
+        }
     }
 }
 

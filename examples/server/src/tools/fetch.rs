@@ -39,7 +39,12 @@ async fn get(url: &str) -> Result<String, String> {
     if authority.as_str().contains('@') {
         return Err("a URL with a user name is refused".to_owned());
     }
-    let address = loopback(authority.host(), authority.port_u16().unwrap_or(80)).await?;
+    let port = match authority.as_str().strip_prefix(authority.host()).unwrap_or_default() {
+        "" | ":" => 80,
+        // The crate gives no port for one that it cannot read, as if there were none.
+        _ => authority.port_u16().filter(|port| *port > 0).ok_or("the port is no port")?,
+    };
+    let address = loopback(authority.host(), port).await?;
     let stream = TcpStream::connect(address).await.map_err(|e| e.kind().to_string())?;
     let (mut sender, connection) = hyper::client::conn::http1::Builder::new()
         .max_buf_size(64 << 10)
@@ -80,7 +85,10 @@ async fn loopback(host: &str, port: u16) -> Result<SocketAddr, String> {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     let addresses: Vec<SocketAddr> = match bare.parse::<IpAddr>() {
         Ok(ip) => vec![SocketAddr::new(ip, port)],
-        Err(_) => lookup_host((bare, port)).await.map_err(|e| e.kind().to_string())?.collect(),
+        Err(_) => lookup_host((bare, port))
+            .await
+            .map_err(|_| "the host is not known".to_owned())?
+            .collect(),
     };
     if !addresses.iter().all(|a| a.ip().to_canonical().is_loopback()) {
         return Err("only addresses of this machine can be fetched".to_owned());

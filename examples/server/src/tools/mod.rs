@@ -7,6 +7,7 @@ mod exec;
 mod fetch;
 mod files;
 mod find;
+mod stray;
 
 use std::sync::Arc;
 

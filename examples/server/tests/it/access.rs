@@ -20,6 +20,8 @@ fn a_token_is_asked_for_and_compared() {
     for value in ["Basic czNjcmV0", "Bearer", "Bearer  ", "s3cret"] {
         assert_eq!(status(&server, with(value)), 401, "{value:?}");
     }
+    let empty = server.send(&Request::new("GET", "/?token="));
+    assert_eq!(empty.status, 401);
     for value in ["Bearer s3cre", "Bearer s3cret2", "Bearer S3CRET"] {
         assert_eq!(status(&server, with(value)), 403, "{value:?}");
     }
@@ -66,6 +68,22 @@ fn a_foreign_origin_is_403() {
     let allowed = server.send(&with("http://app.test:3000"));
     let named = allowed.header("access-control-allow-origin");
     assert_eq!((allowed.status, named), (200, Some("http://app.test:3000")));
+}
+
+#[test]
+fn a_page_at_another_address_is_foreign_to_a_server_at_every_address() {
+    let server = Server::start(&["--host", "0.0.0.0"]);
+    let port = server.address.port();
+    let with = |host: &str, origin: &str| {
+        let request = Request::prompt("say hi").header("Host", &format!("{host}:{port}"));
+        status(&server, request.header("Origin", &format!("http://{origin}:{port}")))
+    };
+    for (host, origin) in [("192.0.2.1", "192.0.2.1"), ("192.0.2.1", "localhost")] {
+        assert_eq!(with(host, origin), 200, "{origin} to {host}");
+    }
+    for (host, origin) in [("127.0.0.1", "192.0.2.1"), ("localhost", "192.0.2.1")] {
+        assert_eq!(with(host, origin), 403, "{origin} to {host}");
+    }
 }
 
 #[test]

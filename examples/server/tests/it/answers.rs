@@ -43,6 +43,15 @@ fn without_the_accept_header_the_answer_is_json() {
 }
 
 #[test]
+fn what_it_can_do_is_said_once_in_a_row() {
+    let server = Server::start(&[]);
+    let text = |prompt: &str| server.ask(prompt).json()["text"].as_str().unwrap().to_owned();
+    let once = text("hello");
+    assert!(once.contains("read P"), "{once}");
+    assert_eq!(text("hello, then goodbye, then what?"), once);
+}
+
+#[test]
 fn sentences_joined_are_one_turn_with_one_streak_of_tools() {
     let server = Server::start(&[]);
     server.write("src/a.txt", "one\ntwo\n");

@@ -135,7 +135,10 @@ fn what_is_no_regular_file_holds_nobody_up() {
     let pipe = server.workspace().join("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     refused(&server, "read pipe");
-    refused(&server, "write x to pipe");
+    let events = server.events("write x to pipe, then write x to dir/pipe");
+    let reasons: Vec<_> = of(&events, "tool_result").map(|e| e["summary"].to_string()).collect();
+    assert!(reasons[0].contains("not a regular file"), "{reasons:?}");
+    assert!(reasons[1].contains("leads out of the workspace"), "{reasons:?}");
     refused(&server, "replace a with b in pipe");
     let text = server.ask("find inside").json()["text"].to_string();
     assert!(text.contains("real/a.txt:1"), "{text}");

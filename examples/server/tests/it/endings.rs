@@ -73,6 +73,17 @@ fn a_hang_up_ends_a_turn_that_waits_for_its_reader() {
 }
 
 #[test]
+fn a_whole_answer_that_nobody_takes_keeps_its_place() {
+    let server = Server::start(&["--max-turns", "1"]);
+    let connection = server.open(&Request::prompt("count to 1000000"));
+    eventually("the turn is ended", || server.log().contains("turn ended"));
+    assert_eq!(server.ask("say hi").status, 429);
+    let whole = connection.read();
+    assert!(whole.json()["text"].as_str().unwrap().ends_with(" 1000000"));
+    eventually("the place is free", || server.ask("say hi").status == 200);
+}
+
+#[test]
 fn a_running_turn_gets_a_legal_ending_when_the_server_stops() {
     for signal in [Signal::TERM, Signal::INT] {
         let mut server = Server::start(&["--allow-exec"]);

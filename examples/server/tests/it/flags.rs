@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
-use crate::server::command;
+use crate::server::{Request, command, shape};
 
 fn refused(flags: &[&str], named: &str) {
     let output = command().args(flags).output().unwrap();
@@ -51,6 +51,27 @@ fn help_names_every_flag() {
     ] {
         assert!(text.contains(flag), "{flag}");
     }
+}
+
+#[test]
+fn a_server_whose_output_nobody_reads_serves() {
+    let workspace = tempfile::tempdir().unwrap();
+    let mut child = command()
+        .args(["--port", "0", "--workspace"])
+        .arg(workspace.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stderr.take());
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let address = line.trim_end().strip_prefix("listening on http://").unwrap();
+    let response = Request::prompt("say hi").stream().send_to(address.parse().unwrap());
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let events = response.events();
+    assert_eq!(shape(&events), ["text_delta", "done"]);
 }
 
 #[test]

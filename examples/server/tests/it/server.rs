@@ -1,7 +1,7 @@
 //! A server of one's own, and an HTTP client that shows every byte.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
@@ -42,7 +42,11 @@ impl Server {
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let address = line.trim_end().strip_prefix("listening on http://").unwrap();
-        Self { address: address.parse().unwrap(), child, dir }
+        let mut address: SocketAddr = address.parse().unwrap();
+        if address.ip().is_unspecified() {
+            address.set_ip(Ipv4Addr::LOCALHOST.into());
+        }
+        Self { address, child, dir }
     }
 
     pub fn workspace(&self) -> PathBuf {
@@ -72,11 +76,7 @@ impl Server {
 
     /// Sends a request and leaves its connection open.
     pub fn open(&self, request: &Request) -> Connection {
-        let stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        let mut connection = Connection { stream, seen: Vec::new() };
-        connection.write(&request.bytes(self.address));
-        connection
+        request.open_at(self.address)
     }
 
     /// The JSON answer to a prompt.
@@ -164,6 +164,19 @@ impl Request {
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
         self
+    }
+
+    /// Sends it to a server at this address and reads the whole answer.
+    pub fn send_to(&self, address: SocketAddr) -> Response {
+        self.open_at(address).read()
+    }
+
+    fn open_at(&self, address: SocketAddr) -> Connection {
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut connection = Connection { stream, seen: Vec::new() };
+        connection.write(&self.bytes(address));
+        connection
     }
 
     fn bytes(&self, address: SocketAddr) -> Vec<u8> {

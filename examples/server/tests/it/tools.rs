@@ -95,6 +95,23 @@ fn what_a_command_leaves_running_ends_with_it() {
     crate::server::eventually("the process is gone", || !crate::endings::runs(pid.trim()));
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn what_leaves_the_process_group_of_a_command_ends_with_it() {
+    let server = Server::start(&["--allow-exec"]);
+    let pid = || fs::read_to_string(server.workspace().join("pid")).unwrap_or_default();
+    let ran = result(&server, "run setsid sleep 600 & echo $! > pid; setsid sleep 600 & echo done");
+    assert_eq!(ran["ok"], true);
+    crate::server::eventually("it is gone", || !crate::endings::runs(pid().trim()));
+
+    let prompt = "run (setsid sh -c 'echo $$ > pid; exec sleep 600' &); sleep 600";
+    fs::remove_file(server.workspace().join("pid")).unwrap();
+    let hung_up = server.open(&crate::server::Request::prompt(prompt).stream());
+    crate::server::eventually("it runs", || pid().ends_with('\n'));
+    drop(hung_up);
+    crate::server::eventually("it is gone, too", || !crate::endings::runs(pid().trim()));
+}
+
 /// Answers one request with `answer` and gives the port.
 fn answering(answer: &'static str) -> (u16, thread::JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -151,11 +168,21 @@ fn urls_of_other_machines_are_refused() {
         "file:///etc/passwd",
         "http://user@127.0.0.1/",
         "127.0.0.1:80",
+        "http://[::127.0.0.1]/",
+        "http://0/",
+        "http://127.0.0.1:99999/",
+        "http://127.0.0.1:-1/",
+        "http://127.0.0.1:0/",
     ];
     for url in urls {
         let refused = result(&server, &format!("fetch {url}"));
         assert_eq!(refused["ok"], false, "{url}");
         let text = refused["summary"].as_str().unwrap();
-        assert!(!text.contains("TIMED_OUT") && !text.contains("refused:"), "{text}");
+        assert!(
+            !text.contains("TIMED_OUT")
+                && !text.contains("connection")
+                && !text.contains("refused:"),
+            "{text}"
+        );
     }
 }
