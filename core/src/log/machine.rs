@@ -403,14 +403,14 @@ impl<T: Weigh> Log<T> {
     /// The readers for which there is something, in the order in which they came.
     pub fn ready(&self) -> impl Iterator<Item = ReaderId> + '_ {
         let some = move |reader: &Subscriber<T>| {
-            let live = self.ring.live_from(reader.live);
+            let live = || self.ring.live_from(reader.live);
             reader.resync.is_some()
                 || reader.slow
                 || !reader.fetched.is_empty()
                 || !reader.fetching
                     && (reader.cursor < self.persisted
                         || self.failed.is_some()
-                        || live.is_some_and(|(_, live)| live.after <= reader.cursor))
+                        || live().is_some_and(|(_, live)| live.after <= reader.cursor))
         };
         self.readers.iter().filter(move |(_, reader)| some(reader)).map(|(id, _)| *id)
     }

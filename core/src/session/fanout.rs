@@ -48,6 +48,11 @@ impl Fanout {
         })
     }
 
+    /// An encoder like the shared one, at the start of a stream.
+    pub fn encoder(&self) -> Option<Encoder> {
+        Encoder::new(self.dialect, Some(self.channel)).ok()
+    }
+
     /// The number after the newest that was encoded.
     pub fn next(&self) -> u64 {
         self.first.saturating_add(self.frames.len() as u64)
@@ -61,8 +66,9 @@ impl Fanout {
             return;
         }
         let seq = self.next();
-        let frame = encode(&mut self.encoder, epoch, seq, envelope, &mut self.scratch);
-        self.frames.push_back(frame);
+        self.scratch.clear();
+        let transient = encode(&mut self.encoder, epoch, seq, envelope, &mut self.scratch);
+        self.frames.push_back(Encoded { bytes: self.scratch.as_slice().into(), transient });
         if self.frames.len() > FANOUT_KEPT_FRAMES {
             self.frames.pop_front();
             self.first = self.first.saturating_add(1);
@@ -76,18 +82,17 @@ impl Fanout {
     }
 }
 
-/// The frames of one entry.
+/// Appends the frames of one entry to `out`. Whether they are live only.
 pub(super) fn encode(
     encoder: &mut Encoder,
     epoch: &str,
     seq: u64,
     envelope: &Envelope<'_>,
-    scratch: &mut Vec<u8>,
-) -> Encoded {
-    scratch.clear();
+    out: &mut Vec<u8>,
+) -> bool {
     let stamp = Stamp::new(Some(seq), Some(epoch), envelope.ts_ms);
-    encoder.encode(&stamp, &envelope.event, scratch);
-    Encoded { bytes: scratch.as_slice().into(), transient: encoder.wrote_transient() }
+    encoder.encode(&stamp, &envelope.event, out);
+    encoder.wrote_transient()
 }
 
 /// The envelope of a stored entry; `None` for bytes that no session wrote.

@@ -3,13 +3,13 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::fanout::{Encoded, Fanout, encode, read};
+use super::fanout::{Fanout, Stored, encode, read};
 use super::machine::Session;
 use crate::dialect::{Dialect, Encoder, Stamp};
 use crate::error::CallerError;
 use crate::event::{Channel, Resync};
 use crate::limits::KEEPALIVE_MS;
-use crate::log::{CloseReason, ReaderId, Record, Start};
+use crate::log::{CloseReason, Log, ReaderId, Record, Start};
 use crate::time::Millis;
 
 /// Where a reader comes in, and how it is kept open.
@@ -65,8 +65,8 @@ pub enum Polled {
 }
 
 pub(super) struct Reader {
-    dialect: Dialect,
-    channel: Channel,
+    /// The place of what is shared with the readers of its dialect's channel.
+    fanout: usize,
     /// Its own encoder, while it reads what the shared one no longer has.
     own: Option<Encoder>,
     /// Entries up to here are a replay: what is live only is left out.
@@ -76,7 +76,6 @@ pub(super) struct Reader {
     retry_ms: Option<u64>,
     /// Nothing was sent to it yet.
     opening: bool,
-    scratch: Vec<u8>,
 }
 
 impl Session {
@@ -92,7 +91,7 @@ impl Session {
         attach: Attach,
     ) -> Result<ReaderId, CallerError> {
         let channel = attach.channel.unwrap_or(dialect.turn_channel());
-        self.share(dialect, channel)?;
+        let fanout = self.share(dialect, channel)?;
         let start = match Start::from_last_event_id(attach.last_event_id.as_deref()) {
             Start::Beginning if attach.live => Start::Live,
             Start::Beginning if attach.newest_turn => Start::NewestTurn,
@@ -100,15 +99,13 @@ impl Session {
         };
         let id = self.log.subscribe(start);
         let reader = Reader {
-            dialect,
-            channel,
+            fanout,
             own: None,
             replay_to: self.log.persisted(),
             keepalive_ms: attach.keepalive_ms,
             last_byte: now,
             retry_ms: attach.retry_ms,
             opening: true,
-            scratch: Vec::new(),
         };
         self.readers.insert(id, reader);
         Ok(id)
@@ -136,19 +133,20 @@ impl Session {
         enough: usize,
         out: &mut Vec<u8>,
     ) -> Polled {
-        let Some(mut reader) = self.readers.remove(&id) else { return Polled::Unknown };
+        let Some(reader) = self.readers.get_mut(&id) else { return Polled::Unknown };
+        let Some(fanout) = self.fanouts.get(reader.fanout) else { return Polled::Unknown };
         let before = out.len();
         if core::mem::take(&mut reader.opening)
-            && let Ok(mut encoder) = Encoder::new(reader.dialect, Some(reader.channel))
+            && let Some(mut encoder) = fanout.encoder()
         {
             encoder.open(reader.retry_ms, Some(&self.options.session_id), out);
         }
-        let polled = self.fill(&mut reader, id, enough, out);
+        let polled = reader.fill(&mut self.log, fanout, &self.options.epoch, id, enough, out);
         if out.len() > before {
             reader.last_byte = now;
         }
-        if !matches!(polled, Polled::Closed(_)) {
-            self.readers.insert(id, reader);
+        if matches!(polled, Polled::Closed(_)) {
+            self.readers.remove(&id);
         }
         polled
     }
@@ -164,62 +162,19 @@ impl Session {
     pub fn handle_reader_timeout(&mut self, now: Millis, id: ReaderId, out: &mut Vec<u8>) {
         if self.reader_timeout(id).is_some_and(|at| at <= now)
             && let Some(reader) = self.readers.get_mut(&id)
-            && let Ok(encoder) = Encoder::new(reader.dialect, Some(reader.channel))
+            && let Some(encoder) = self.fanouts.get(reader.fanout).and_then(Fanout::encoder)
         {
             encoder.keepalive(out);
             reader.last_byte = now;
         }
     }
 
-    fn fill(
-        &mut self,
-        reader: &mut Reader,
-        id: ReaderId,
-        enough: usize,
-        out: &mut Vec<u8>,
-    ) -> Polled {
-        let epoch = self.options.epoch.as_str();
-        let fanout = self
-            .fanouts
-            .iter()
-            .find(|f| f.dialect == reader.dialect && f.channel == reader.channel);
-        loop {
-            if out.len() >= enough {
-                return Polled::More;
-            }
-            match self.log.poll_reader(id) {
-                None => return Polled::Idle,
-                Some(Record::Fetch { after, limit }) => return Polled::Fetch { after, limit },
-                Some(Record::Closed { reason }) => return Polled::Closed(reason),
-                Some(Record::Resync { reason, oldest_seq, head_seq }) => {
-                    reader.own = None;
-                    let mut resync = Resync::new(reason.as_str());
-                    resync.oldest_seq = Some(oldest_seq);
-                    resync.head_seq = Some(head_seq);
-                    if let Ok(mut encoder) = Encoder::new(reader.dialect, Some(reader.channel)) {
-                        encoder.encode(&Stamp::default(), &resync.into(), out);
-                    }
-                }
-                Some(Record::Deliver { seq: Some(seq), entry, prime }) => {
-                    if let Some(shared) = fanout.and_then(|fanout| fanout.get(seq)) {
-                        reader.own = None;
-                        if !prime {
-                            reader.give(seq, shared, out);
-                        }
-                    } else {
-                        reader.encode(epoch, seq, entry, prime, out);
-                    }
-                }
-                // A session stores every entry, so there are no others.
-                Some(_) => {}
-            }
-        }
-    }
-
-    /// Makes sure that the dialect's entries are encoded once for all, from the newest turn on.
-    fn share(&mut self, dialect: Dialect, channel: Channel) -> Result<(), CallerError> {
-        if self.fanouts.iter().any(|f| f.dialect == dialect && f.channel == channel) {
-            return Ok(());
+    /// Makes sure that the dialect's entries are encoded once for all, from the newest turn on;
+    /// gives the place of what is shared.
+    fn share(&mut self, dialect: Dialect, channel: Channel) -> Result<usize, CallerError> {
+        let same = |f: &Fanout| f.dialect == dialect && f.channel == channel;
+        if let Some(place) = self.fanouts.iter().position(same) {
+            return Ok(place);
         }
         let from = self.log.newest_turn();
         let mut fanout = Fanout::new(dialect, channel, from)?;
@@ -229,27 +184,77 @@ impl Session {
             }
         }
         self.fanouts.push(fanout);
-        Ok(())
+        Ok(self.fanouts.len() - 1)
     }
 }
 
 impl Reader {
-    fn give(&mut self, seq: u64, encoded: &Encoded, out: &mut Vec<u8>) {
-        if !(encoded.transient && seq <= self.replay_to) {
-            out.extend_from_slice(&encoded.bytes);
+    fn fill(
+        &mut self,
+        log: &mut Log<Stored>,
+        fanout: &Fanout,
+        epoch: &str,
+        id: ReaderId,
+        enough: usize,
+        out: &mut Vec<u8>,
+    ) -> Polled {
+        loop {
+            if out.len() >= enough {
+                return Polled::More;
+            }
+            match log.poll_reader(id) {
+                None => return Polled::Idle,
+                Some(Record::Fetch { after, limit }) => return Polled::Fetch { after, limit },
+                Some(Record::Closed { reason }) => return Polled::Closed(reason),
+                Some(Record::Resync { reason, oldest_seq, head_seq }) => {
+                    self.own = None;
+                    let mut resync = Resync::new(reason.as_str());
+                    resync.oldest_seq = Some(oldest_seq);
+                    resync.head_seq = Some(head_seq);
+                    if let Some(mut encoder) = fanout.encoder() {
+                        encoder.encode(&Stamp::default(), &resync.into(), out);
+                    }
+                }
+                Some(Record::Deliver { seq: Some(seq), entry, prime }) => {
+                    if let Some(shared) = fanout.get(seq) {
+                        self.own = None;
+                        if !prime && !self.leaves_out(seq, shared.transient) {
+                            out.extend_from_slice(&shared.bytes);
+                        }
+                    } else {
+                        self.encode(fanout, epoch, seq, entry, prime, out);
+                    }
+                }
+                // A session stores every entry, so there are no others.
+                Some(_) => {}
+            }
         }
     }
 
+    /// Whether an entry is not to be sent: a replay is without what is live only.
+    const fn leaves_out(&self, seq: u64, transient: bool) -> bool {
+        transient && seq <= self.replay_to
+    }
+
     /// Encodes an entry that lies before what is shared.
-    fn encode(&mut self, epoch: &str, seq: u64, entry: &[u8], prime: bool, out: &mut Vec<u8>) {
+    fn encode(
+        &mut self,
+        fanout: &Fanout,
+        epoch: &str,
+        seq: u64,
+        entry: &[u8],
+        prime: bool,
+        out: &mut Vec<u8>,
+    ) {
         let Some(envelope) = read(entry) else { return };
         if self.own.is_none() {
-            self.own = Encoder::new(self.dialect, Some(self.channel)).ok();
+            self.own = fanout.encoder();
         }
         let Some(own) = &mut self.own else { return };
-        let encoded = encode(own, epoch, seq, &envelope, &mut self.scratch);
-        if !prime {
-            self.give(seq, &encoded, out);
+        let before = out.len();
+        let transient = encode(own, epoch, seq, &envelope, out);
+        if prime || self.leaves_out(seq, transient) {
+            out.truncate(before);
         }
     }
 }

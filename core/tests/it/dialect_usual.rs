@@ -117,7 +117,7 @@ fn a_delta_with_more_or_less_than_usual_is_read_all_the_same() {
         (Dialect::AGENT, String::from(r#"{"type":"text_delta","text":"a","text":"b"}"#)),
         (Dialect::RESPOND, String::from(r#"{"type":"text","text":"b","done":true}"#)),
         (Dialect::RESPOND, String::from(r#"{"type":"text","text":"a","done":false,"text":"b"}"#)),
-        (Dialect::WORKSPACE, token(r#""payload":{"text":"a","step":007,"text":"b"}"#)),
+        (Dialect::WORKSPACE, token(r#""payload":{"text":"b","step":007}"#)),
         (Dialect::WORKSPACE, token(r#""payload":{"text":"b","step":7.0}"#)),
         (Dialect::WORKSPACE, token(r#""turn_id":null,"payload":{"text":"b"}"#)),
         (Dialect::WORKSPACE, token(r#""payload":{"text":"b"},"ts":2"#)),
