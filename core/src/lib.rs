@@ -78,7 +78,51 @@
 //! # A server
 //!
 //! [`request::negotiate`] and [`request::parse`] read what a client asks for and word the refusals
-//! of each protocol. The example server of the repository joins them with an HTTP framework.
+//! of each protocol; [`Turn::headers`] and [`Turn::json_response`] say what goes back. This is the
+//! whole of a route that an HTTP framework is wrapped around:
+//!
+//! ```
+//! use turnwire::dialect::Dialect;
+//! use turnwire::request::{self, Headers, Negotiated, ParseOptions};
+//! use turnwire::time::Millis;
+//! use turnwire::turn::Finish;
+//! use turnwire::{Turn, TurnOptions};
+//!
+//! /// Status, headers and body of the answer to a POST.
+//! fn answer(content_type: &str, accept: Option<&str>, body: &[u8]) -> (u16, Headers, Vec<u8>) {
+//!     let spec = Dialect::AGENT.requests();
+//!     let mut options = ParseOptions::default();
+//!     options.content_type = Some(content_type);
+//!     let wanted = match request::parse(spec, body, &options) {
+//!         Ok(wanted) => wanted,
+//!         Err(refused) => return (refused.status, refused.headers, refused.body),
+//!     };
+//!     let mut turn = Turn::new(Some(Dialect::AGENT), TurnOptions::default()).expect("options");
+//!     let (now, mut out) = (Millis(0), Vec::new());
+//!     // A real one sends `out` after each call, while the model still writes.
+//!     turn.text(now, &wanted.prompt, &mut out).expect("a turn that runs");
+//!     turn.finish(now, Finish::default(), &mut out).expect("a turn that runs");
+//!     match request::negotiate(spec, accept) {
+//!         Negotiated::Stream => (200, turn.headers(), out),
+//!         Negotiated::Json => {
+//!             let (status, body) = turn.json_response().expect("a turn that ended");
+//!             (status, turn.json_headers(), body)
+//!         }
+//!     }
+//! }
+//!
+//! let json = "application/json";
+//! assert_eq!(answer(json, None, br#"{"prompt":"Hi"}"#).2, br#"{"text":"Hi"}"#);
+//! assert!(answer(json, Some("text/event-stream"), br#"{"prompt":"Hi"}"#).2.starts_with(b"data: "));
+//! assert_eq!(answer(json, None, b"{}").0, 400);
+//! ```
+//!
+//! The example server of the repository is such a route with axum, a model, tools and a page.
+//!
+//! # Options
+//!
+//! Structs of options grow with time, so they are made by `default()` and changed field by field:
+//! `let mut options = TurnOptions::default(); options.cwd = Some("src".to_owned());`.
 //!
 //! # Time, ids and chance
 //!
