@@ -170,6 +170,16 @@ fn strings_come_back() {
 }
 
 #[test]
+fn whole_numbers_of_any_length_are_written_in_decimal() {
+    let powers = (0..20).map(|n| 10_u64.pow(n));
+    for n in powers.flat_map(|power| [power - 1, power, power + 7]).chain([u64::MAX]) {
+        let mut out = Vec::new();
+        ObjectWriter::begin(&mut out).u64("n", n);
+        assert_eq!(String::from_utf8(out).unwrap(), format!(r#"{{"n":{n}}}"#));
+    }
+}
+
+#[test]
 fn numbers_come_back() {
     fn law(u: u64, i: i64, bits: u64) -> bool {
         let f = f64::from_bits(bits);

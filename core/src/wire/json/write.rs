@@ -293,19 +293,32 @@ pub(in crate::wire) fn write_str(value: &str, out: &mut Vec<u8>) {
 
 /// Appends `value` in decimal.
 pub(in crate::wire) fn write_u64(value: u64, out: &mut Vec<u8>) {
-    let mut digits = [b'0'; 20];
-    let (mut rest, mut used) = (value, 0);
-    // Two at a time: each division waits for the one before.
-    for pair in digits.rchunks_exact_mut(2) {
-        let two = (rest % 100) as u8;
-        pair.copy_from_slice(&[b'0' + two / 10, b'0' + two % 10]);
-        used += if rest < 10 { 1 } else { 2 };
-        rest /= 100;
-        if rest == 0 {
-            break;
+    const EIGHT_DIGITS: u64 = 100_000_000;
+    // At most twice: 64 bits have twenty digits.
+    if value >= EIGHT_DIGITS {
+        write_u64(value / EIGHT_DIGITS, out);
+        out.extend_from_slice(&eight_digits((value % EIGHT_DIGITS) as u32));
+        return;
+    }
+    let digits = eight_digits(value as u32);
+    let differ = u64::from_le_bytes(digits) ^ u64::from_le_bytes([b'0'; 8]);
+    let zeros = (differ.trailing_zeros() / 8).min(7) as usize;
+    out.extend_from_slice(&digits[zeros..]);
+}
+
+/// The digits of a number below 10^8. The halves are divided side by side: digit by digit, each
+/// division would wait for the one before.
+#[inline]
+fn eight_digits(value: u32) -> [u8; 8] {
+    let mut digits = [0; 8];
+    let halves = [value / 10_000, value % 10_000];
+    for (four, half) in digits.chunks_exact_mut(4).zip(halves) {
+        let pairs = [half / 100, half % 100];
+        for (two, pair) in four.chunks_exact_mut(2).zip(pairs) {
+            two.copy_from_slice(&[b'0' + (pair / 10) as u8, b'0' + (pair % 10) as u8]);
         }
     }
-    out.extend_from_slice(&digits[digits.len() - used..]);
+    digits
 }
 
 fn write_i64(value: i64, out: &mut Vec<u8>) {
