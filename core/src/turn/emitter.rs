@@ -5,7 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::ending::Ending;
-use super::fit::{escaped_len, fits, pieces, short};
+use super::fit::{ESCAPED_BYTES_MAX, escaped_len, fits, pieces, short};
 use super::order::{Irregular, Order, Phase, separates};
 use super::usage::Usage;
 use super::waits::Waits;
@@ -111,48 +111,51 @@ pub(super) struct Text {
     pub covered: usize,
     /// Where the text of the running step begins.
     pub step_start: usize,
-    /// Its length as escaped JSON text.
-    pub escaped: usize,
-    /// The same of what a `message` covers.
-    escaped_covered: usize,
+    /// Where what was counted of it ends: behind what is covered, or there.
+    counted: usize,
+    /// Bytes of what was counted and is not covered, as escaped JSON text.
+    open_escaped: usize,
 }
 
 impl Text {
-    /// Adds a piece that takes `escaped` bytes as JSON text.
-    fn push(&mut self, piece: &str, escaped: usize) {
-        self.all.push_str(piece);
-        self.escaped = self.escaped.saturating_add(escaped);
-    }
-
     /// What no `message` covers yet.
     pub fn open(&self) -> &str {
         self.all.get(self.covered..).unwrap_or_default()
     }
 
-    /// Whether a `message` could not hold what is open and `escaped` bytes more.
-    fn overflows(&self, escaped: usize) -> bool {
-        let open = self.escaped.saturating_sub(self.escaped_covered);
-        open.saturating_add(escaped) > MESSAGE_MAX_ESCAPED_BYTES
+    /// Whether a `message` could not hold what is open and this piece.
+    ///
+    /// What is open is counted only where even the longest escapes would not fit, and each byte
+    /// once: a delta costs nothing here until hundreds of kilobytes are open.
+    fn overflows(&mut self, piece: &str) -> bool {
+        let uncounted = self.all.len() - self.counted + piece.len();
+        let most = self.open_escaped.saturating_add(uncounted.saturating_mul(ESCAPED_BYTES_MAX));
+        if most <= MESSAGE_MAX_ESCAPED_BYTES {
+            return false;
+        }
+        self.open_escaped += self.all.get(self.counted..).map_or(0, escaped_len);
+        self.counted = self.all.len();
+        self.open_escaped + escaped_len(piece) > MESSAGE_MAX_ESCAPED_BYTES
     }
 
     /// Everything is covered.
     pub fn cover(&mut self) {
         self.covered = self.all.len();
-        self.escaped_covered = self.escaped;
+        self.counted = self.covered;
+        self.open_escaped = 0;
     }
 
     /// Nothing is covered.
     pub fn uncover(&mut self) {
         self.covered = 0;
-        self.escaped_covered = 0;
+        self.counted = 0;
+        self.open_escaped = 0;
     }
 
     /// Puts `text` in the place of everything from byte `from` on, as covered.
     pub fn replace(&mut self, from: usize, text: &str) {
-        let gone = self.all.get(from..).map_or(0, escaped_len);
-        self.escaped = self.escaped.saturating_sub(gone);
         self.all.truncate(from);
-        self.push(text, escaped_len(text));
+        self.all.push_str(text);
         self.cover();
         self.step_start = self.step_start.min(from);
     }
@@ -286,11 +289,10 @@ impl Emitter {
         short(message_id.unwrap_or_default(), "message_id")?;
         self.begin_step(sink);
         for piece in pieces(text, DELTA_MAX_ESCAPED_BYTES) {
-            let escaped = escaped_len(piece);
-            if self.text.overflows(escaped) {
+            if self.text.overflows(piece) {
                 self.cover(sink);
             }
-            self.text.push(piece, escaped);
+            self.text.all.push_str(piece);
             let mut delta = TextDelta::new(piece);
             delta.step = Some(self.step);
             delta.message_id = message_id.map(Cow::Borrowed);

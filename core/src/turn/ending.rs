@@ -7,7 +7,7 @@ use alloc::string::String;
 use serde::de::IgnoredAny;
 
 use super::emitter::{Emitter, Sink};
-use super::fit::{escaped_len, short};
+use super::fit::{ESCAPED_BYTES_MAX, escaped_len, short};
 use super::order::{Phase, Thing};
 use crate::error::{CallerError, Code};
 use crate::event::{
@@ -115,7 +115,10 @@ impl Emitter {
         self.settle_open(Keep::OutlivingQuestions, "system", sink);
 
         let mut done = Done::default();
-        if self.text.escaped > DONE_TEXT_MAX_ESCAPED_BYTES {
+        // Counted once, and only where it can matter.
+        let all = &self.text.all;
+        let may_be_long = all.len().saturating_mul(ESCAPED_BYTES_MAX) > DONE_TEXT_MAX_ESCAPED_BYTES;
+        if may_be_long && escaped_len(all) > DONE_TEXT_MAX_ESCAPED_BYTES {
             self.diagnostics.push(Code::DoneTextLeftOut, self.calls);
         } else if !self.text.all.is_empty() {
             done.text = Some(Cow::Borrowed(&self.text.all));
