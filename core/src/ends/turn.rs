@@ -94,6 +94,8 @@ struct Exit {
     encoder: Option<Encoder>,
     entries: VecDeque<Entry>,
     transcript: Transcript,
+    /// The dialect's JSON answer holds the messages, so they are kept.
+    keeps_transcript: bool,
     clock: Clock,
     next_seq: u64,
     turn_id: Option<String>,
@@ -125,6 +127,9 @@ impl Turn {
             encoder,
             entries: VecDeque::new(),
             transcript: Transcript::default(),
+            keeps_transcript: dialect
+                .and_then(Dialect::json_answer)
+                .is_some_and(|form| form.has_messages),
             clock: Clock::new(options.now, options.wall_ms),
             next_seq: options.first_seq,
             turn_id: None,
@@ -458,7 +463,7 @@ impl Turn {
 impl Exit {
     fn give(&mut self, event: &Event<'_>, now: Millis, out: &mut Vec<u8>) {
         let ts_ms = self.clock.wall(now);
-        if self.dialect.and_then(Dialect::json_answer).is_some_and(|form| form.has_messages) {
+        if self.keeps_transcript {
             self.transcript.add(event);
         }
         if let Some(encoder) = &mut self.encoder {

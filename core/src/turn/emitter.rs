@@ -272,7 +272,8 @@ impl Emitter {
             let mut delta = ReasoningDelta::new(piece);
             delta.step = Some(self.step);
             delta.message_id = message_id.map(Cow::Borrowed);
-            self.give(delta.into(), sink);
+            self.cover(sink);
+            self.give_delta(&delta.into(), sink);
         }
         Ok(())
     }
@@ -296,7 +297,7 @@ impl Emitter {
             let mut delta = TextDelta::new(piece);
             delta.step = Some(self.step);
             delta.message_id = message_id.map(Cow::Borrowed);
-            self.give(delta.into(), sink);
+            self.give_delta(&delta.into(), sink);
         }
         Ok(())
     }
@@ -404,6 +405,13 @@ impl Emitter {
         debug_assert_eq!(self.order.judge(&event), Ok(()), "{event:?}");
         self.order.apply(&event);
         self.hand(&event, sink);
+    }
+
+    /// Hands on a delta of a turn that runs: it opens, closes and settles nothing.
+    #[inline]
+    fn give_delta(&self, event: &Event<'_>, sink: &mut Sink<'_>) {
+        debug_assert_eq!(self.order.judge(event), Ok(()), "{event:?}");
+        sink(event);
     }
 
     /// Hands on an event whose effect was taken.
