@@ -290,9 +290,10 @@ impl Fold {
     /// Gives the ops since the last call, in order, each lent to the sink: of one row at most one
     /// `grow`, `update` or `patch`, with its last state.
     pub fn drain(&mut self, sink: &mut dyn FnMut(Op<'_>)) {
-        if !self.queue.is_empty() {
-            self.live.revision += 1;
+        if self.queue.is_empty() {
+            return;
         }
+        self.live.revision += 1;
         self.queue.drain(&mut self.ring, &self.session, &self.live, sink);
     }
 

@@ -143,17 +143,19 @@ impl Queue {
         for pending in self.list.drain(..) {
             match pending {
                 Pending::Push(id) => {
-                    if let Some(slot) = ring.slot(id) {
+                    if let Some(slot) = ring.slot_mut(id) {
                         sink(Op::Push { row: &slot.row, bridge });
+                        slot.mark = Mark::default();
                     }
-                    clean(ring, id);
                 }
                 Pending::Touch(id) => {
                     let newest = ring.newest_id() == Some(id);
-                    if let Some(op) = ring.slot(id).and_then(|slot| touched(slot, newest, bridge)) {
-                        sink(op);
+                    if let Some(slot) = ring.slot_mut(id) {
+                        if let Some(op) = touched(slot, newest, bridge) {
+                            sink(op);
+                        }
+                        slot.mark = Mark::default();
                     }
-                    clean(ring, id);
                 }
                 Pending::Drop(id) => sink(Op::Drop { row_ids: &[id] }),
                 Pending::Window(reason) => {
@@ -174,7 +176,9 @@ impl Queue {
                 Pending::Cancelled(by) => sink(Op::Cancelled { by: &by }),
             }
         }
-        self.list.shrink_to(QUEUE_KEEP);
+        if self.list.capacity() > QUEUE_KEEP {
+            self.list.shrink_to(QUEUE_KEEP);
+        }
         self.stored = session.messages.len();
         self.window = false;
         self.compact_at = 0;
@@ -182,12 +186,6 @@ impl Queue {
 }
 
 #[inline]
-fn clean(ring: &mut Ring, id: u64) {
-    if let Some(slot) = ring.slot_mut(id) {
-        slot.mark = Mark::default();
-    }
-}
-
 /// The one op that says what changed in a painted row.
 fn touched(slot: &Slot, newest: bool, bridge: bool) -> Option<Op<'_>> {
     let (row, mark) = (&slot.row, &slot.mark);

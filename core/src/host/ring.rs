@@ -127,7 +127,16 @@ impl Ring {
         self.newest().map(|row| row.id)
     }
 
+    #[inline]
     fn index(&self, id: u64) -> Option<usize> {
+        // What is said is nearly always said of the newest row.
+        match self.slots.back() {
+            Some(newest) if newest.row.id == id => Some(self.slots.len() - 1),
+            _ => self.index_of_older(id),
+        }
+    }
+
+    fn index_of_older(&self, id: u64) -> Option<usize> {
         let first = self.slots.front()?.row.id;
         let guess = usize::try_from(id.checked_sub(first)?).ok()?;
         let is = |at: &usize| self.slots.get(*at).is_some_and(|slot| slot.row.id == id);
@@ -137,10 +146,6 @@ impl Ring {
 
     pub(super) fn get(&self, id: u64) -> Option<&Row> {
         self.slots.get(self.index(id)?).map(|slot| &slot.row)
-    }
-
-    pub(super) fn slot(&self, id: u64) -> Option<&Slot> {
-        self.slots.get(self.index(id)?)
     }
 
     pub(super) fn slot_mut(&mut self, id: u64) -> Option<&mut Slot> {
